@@ -34,7 +34,7 @@ status accesses::put_copied(const way& to, op& o, std::uint32_t flags) {
   if (slot == nullptr) return status::busy_queue;
   std::memcpy(slot, o.memory.data(), o.memory.size());
   const auto make = [&] {
-    command c = through(slot, command::form::put, to, o);
+    work_request c = through(slot, work_request::form::put, to, o);
     c.flags = flags;
     return c;
   };
@@ -52,8 +52,8 @@ status accesses::direct(const way& to, op& o, std::uint32_t flags) {
   if (!held || o.memory.size() > max_piece) return large_.begin(to, o, std::move(held));
   const bool is_get = o.kind == op_kind::get;
   const auto make = [&] {
-    command c;
-    c.what = is_get ? command::form::get : command::form::put;
+    work_request c;
+    c.what = is_get ? work_request::form::get : work_request::form::put;
     c.here = held.handle() + held.offset();
     c.there = to.address + o.offset;
     c.bytes = o.memory.size();

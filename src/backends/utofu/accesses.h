@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// accesses.h - puts, gets and atomics: in the command, through a slot of registered memory, or from
-// and to the program's own memory, registered for as long as it takes and kept for the next time.
+// accesses.h - puts, gets and atomics: in the work request, through a slot of registered memory, or
+// from and to the program's own memory, registered for as long as it takes and kept for the next
+// time.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -10,16 +11,16 @@
 #include <utility>
 
 #include "backends/utofu/buffers.h"
-#include "backends/utofu/command_queue.h"
 #include "backends/utofu/large_transfers.h"
 #include "backends/utofu/messages.h"
 #include "backends/utofu/peer_regions.h"
+#include "backends/utofu/work_queue.h"
 
 namespace heddle::transport::utofu {
 
 class accesses {
  public:
-  accesses(command_queue& queue, peer_regions& regions, memory::registration_cache& cache,
+  accesses(work_queue& queue, peer_regions& regions, memory::registration_cache& cache,
            slot_pool slots, large_transfers& large, messages& notices, std::size_t copied)
       : queue_(queue),
         regions_(regions),
@@ -41,7 +42,7 @@ class accesses {
   void finish(const pending& what, bool done, std::uint64_t value) noexcept;
 
  private:
-  /// Of an access that is one command.
+  /// Of an access that is one work request.
   struct note {
     // NOLINTNEXTLINE(modernize-use-equals-default): as much is written as is needed
     note() noexcept {}
@@ -51,15 +52,15 @@ class accesses {
       kept_lease held;
     };
   };
-  /// Of an op that an accepted command carries out.
+  /// Of an op that an accepted work request carries out.
   [[nodiscard]] static status as_posted(status s) noexcept {
     return s == status::done ? status::posted : s;
   }
   [[nodiscard]] static status check(const peer_region& r, const op& o, std::size_t bytes,
                                     rights needed) noexcept;
-  [[nodiscard]] command through(const std::byte* slot, command::form what, const way& to,
-                                const op& o) const noexcept {
-    command c;
+  [[nodiscard]] work_request through(const std::byte* slot, work_request::form what, const way& to,
+                                     const op& o) const noexcept {
+    work_request c;
     c.what = what;
     c.here = slots_.address_of(slot);
     c.there = to.address + o.offset;
@@ -71,7 +72,7 @@ class accesses {
   [[nodiscard, gnu::always_inline]] status atomic(peer_state& p, peer_region& r, op& o);
   [[nodiscard, gnu::noinline]] status put_and_tell(peer_state& p, peer_region& r, op& o);
   [[nodiscard, gnu::noinline]] status put_slowly(const way& to, op& o, std::uint32_t flags);
-  // `flags`: of the command, besides its own.
+  // `flags`: of the work request, besides its own.
   [[nodiscard, gnu::always_inline]] status piggyback(const way& to, op& o, std::uint32_t flags);
   // Through a slot.
   [[nodiscard, gnu::always_inline]] status get_copied(const way& to, op& o);
@@ -79,7 +80,7 @@ class accesses {
   [[nodiscard, gnu::noinline]] status direct(const way& to, op& o, std::uint32_t flags);
   [[gnu::noinline]] void finish_with_memory(const pending& what, bool done) noexcept;
 
-  command_queue& queue_;
+  work_queue& queue_;
   peer_regions& regions_;
   memory::registration_cache& cache_;
   memory::registration_cache::hint last_;
@@ -136,8 +137,8 @@ inline status accesses::get(peer_region& r, op& o) {
 
 inline status accesses::piggyback(const way& to, op& o, std::uint32_t flags) {
   const auto make = [&] {
-    command c;
-    c.what = command::form::piggyback;
+    work_request c;
+    c.what = work_request::form::piggyback;
     c.there = to.address + o.offset;
     c.bytes = o.memory.size();
     c.data = o.memory.data();
@@ -152,7 +153,7 @@ inline status accesses::get_copied(const way& to, op& o) {
   std::byte* const slot = slots_.take();
   if (slot == nullptr) [[unlikely]]
     return status::busy_queue;
-  const auto make = [&] { return through(slot, command::form::get, to, o); };
+  const auto make = [&] { return through(slot, work_request::form::get, to, o); };
   note& n = o.make_notes<note>();
   n.to = to.via;
   n.slot = slot;
@@ -169,8 +170,8 @@ inline status accesses::atomic(peer_state& p, peer_region& r, op& o) {
   if ((to.address & (o.width - 1u)) != 0) [[unlikely]]  // an address is aligned as the memory is
     return status::misaligned;
   const auto make = [&] {
-    command c;
-    c.what = command::form::atomic;
+    work_request c;
+    c.what = work_request::form::atomic;
     c.atomic = o.atomic;
     c.width = o.width;
     c.operand = o.operand;

@@ -16,8 +16,8 @@ void credits::release_taken() noexcept {
 /// Mostly the next message to the peer says it as well; a put of its own is for one-way traffic.
 void credits::tell(peer_state& p) noexcept {
   if (p.lost || !p.out.is_open()) return;
-  command c;
-  c.what = command::form::piggyback;
+  work_request c;
+  c.what = work_request::form::piggyback;
   c.to = p.vcq->with_path;
   c.there = p.their_area + offsetof(peer_area, consumed);
   c.data = &p.in.released();

@@ -3,14 +3,14 @@
 #pragma once
 #include <cstdint>
 
-#include "backends/utofu/command_queue.h"
 #include "backends/utofu/peers.h"
+#include "backends/utofu/work_queue.h"
 
 namespace heddle::transport::utofu {
 
 class credits {
  public:
-  credits(command_queue& queue, peers& known) : queue_(queue), peers_(known) {}
+  credits(work_queue& queue, peers& known) : queue_(queue), peers_(known) {}
 
   // --- of rings here ---
   /// Something of the peer's ring was taken, and is read until release().
@@ -39,7 +39,7 @@ class credits {
   void release_taken() noexcept;
   void tell(peer_state& p) noexcept;
 
-  command_queue& queue_;
+  work_queue& queue_;
   peers& peers_;
   peer_list<&peer_state::in_taken> taken_;
   peer_list<&peer_state::in_untold> untold_;

@@ -20,7 +20,7 @@ constexpr std::size_t large_slots = 4;
 /// While no message is on its way out, only errors of operations that never left are in the TCQ.
 constexpr unsigned polls_per_drain = 32;
 
-/// Memory of the lane, for its commands.
+/// Memory of the lane, for its work requests.
 registered_memory cut(slab& from, int lane, std::size_t bytes) {
   slab_place at = 0;
   if (!from.allocate(bytes, at))
@@ -101,7 +101,7 @@ struct utofu_endpoint::way_of_lists {
   utofu_endpoint& lane;
 
   [[nodiscard]] status start(op& o) const noexcept { return lane.start_one_of_several(o); }
-  /// What is not to share a list: its errors must name it, or it takes more than one command.
+  /// What is not to share a list: its errors must name it, or it takes more than one work request.
   [[nodiscard]] bool goes_alone(const op& o) const noexcept {
     if (o.kind != op_kind::send) return lane.accesses_.goes_alone(o);
     return static_cast<const peer_state&>(*o.to).out.polled();
@@ -179,9 +179,9 @@ inline void utofu_endpoint::do_chores() noexcept {
   messages_.look();
 }
 
-/// Of commands that never left.
+/// Of work requests that never left.
 void utofu_endpoint::take_failures() noexcept {
-  command_queue::failure f;
+  work_queue::failure f;
   while (queue_.next_failure(f)) {
     remote_vcq* const to = peers_.vcqs().at(f.index);
     if (to == nullptr) continue;

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "backends/utofu/accesses.h"
-#include "backends/utofu/command_queue.h"
 #include "backends/utofu/credits.h"
 #include "backends/utofu/device.h"
 #include "backends/utofu/liveness.h"
@@ -17,6 +16,7 @@
 #include "backends/utofu/peers.h"
 #include "backends/utofu/slab.h"
 #include "backends/utofu/wireup.h"
+#include "backends/utofu/work_queue.h"
 #include "base/fd.h"
 #include "transport/endpoint.h"
 #include "transport/outbox.h"
@@ -38,7 +38,7 @@ class utofu_endpoint final : public endpoint {
   [[nodiscard]] int fd() const noexcept override { return timer_.get(); }
   void maintain() noexcept override;
   void drop(remote_lane& of) noexcept override;
-  /// Puts and gets have their own ends; messages have left when their commands have.
+  /// Puts and gets have their own ends; messages have left when their work requests have.
   [[nodiscard]] bool idle() const noexcept override { return messages_.idle(); }
 
  private:
@@ -64,7 +64,7 @@ class utofu_endpoint final : public endpoint {
 
   // The lane's thread only.
   slab slab_;
-  command_queue queue_;
+  work_queue queue_;
   outbox events_;
   peers peers_;
   credits credits_;

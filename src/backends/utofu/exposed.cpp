@@ -53,7 +53,7 @@ struct exposed_regions::queue_memory {
   const vcq& on;
   const int lane;
   cq_registrar own, lent;
-  // Own commands read and write: nobody knows what comes next. Peers only read what is lent.
+  // Own work requests read and write: nobody knows what comes next. Peers only read what is lent.
   memory::registration_cache cache, readable;
   std::deque<unsigned> free_tags;  // the one freed longest ago is used next
 };

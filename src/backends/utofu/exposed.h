@@ -49,7 +49,7 @@ class exposed_regions {
 
   /// What this rank exposes under `ref`, which has a common tag: its peers' arrays are alike.
   [[nodiscard]] bool find_common(memory::region_ref ref, region_facts& out) const noexcept;
-  /// Registrations for this process's own commands, on the CQ of this lane.
+  /// Registrations for this process's own work requests, on the CQ of this lane.
   [[nodiscard]] memory::registration_cache& cache_of(int lane) noexcept;
   /// Regions so far that could not be registered: peers reach them by messages.
   [[nodiscard]] std::uint64_t refused() const noexcept;

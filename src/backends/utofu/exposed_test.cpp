@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t tags_of_a_queue = tag_end - tag_writable;
 
-/// One queue, its regions, and the commands of a peer that believes nothing but the hardware.
+/// One queue, its regions, and the work requests of a peer that believes nothing but the hardware.
 struct Exposed : testing::Test {
   Exposed() {
     const vcq& only = *vcqs.front();

@@ -50,8 +50,8 @@ bool large_transfers::post_piece(op& o) noexcept {
   auto& notes = o.notes<large_notes>();
   if (queue_.window().full()) return false;
   const bool is_put = o.kind == op_kind::put;
-  command c;
-  c.what = is_put ? command::form::put : command::form::get;
+  work_request c;
+  c.what = is_put ? work_request::form::put : work_request::form::get;
   c.there = notes.to.address + o.offset + notes.issued;
   c.bytes = std::min(notes.pinned ? max_piece : slot_piece, o.memory.size() - notes.issued);
   std::byte* slot = nullptr;

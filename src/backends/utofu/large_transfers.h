@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// large_transfers.h - puts and gets that go in several pieces: what is longer than one command
+// large_transfers.h - puts and gets that go in several pieces: what is longer than one work request
 // takes, and what cannot be registered.
 #pragma once
 #include <algorithm>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "backends/utofu/buffers.h"
-#include "backends/utofu/command_queue.h"
 #include "backends/utofu/peers.h"
+#include "backends/utofu/work_queue.h"
 #include "memory/registration_cache.h"
 
 namespace heddle::transport::utofu {
@@ -41,8 +41,7 @@ class kept_lease {
 
 class large_transfers {
  public:
-  large_transfers(command_queue& queue, slot_pool slots)
-      : queue_(queue), slots_(std::move(slots)) {}
+  large_transfers(work_queue& queue, slot_pool slots) : queue_(queue), slots_(std::move(slots)) {}
 
   /// posted, or busy_queue: there is no memory. Without a lease it goes through slots.
   [[nodiscard]] status begin(const way& to, op& o, kept_lease::lease held) noexcept;
@@ -74,7 +73,7 @@ class large_transfers {
   [[nodiscard]] bool post_piece(op& o) noexcept;
   void release(op& o) noexcept;
 
-  command_queue& queue_;
+  work_queue& queue_;
   slot_pool slots_;
   std::vector<op*> active_;
 };

@@ -26,8 +26,8 @@ void liveness::probe(peer_state& p) noexcept {
   remote_vcq* const to = peers::any_vcq_of(p);
   // What fills the window may be what a peer that is gone will never take.
   if (to == nullptr || (queue_.window().full() && under_way_ >= queue_.window().spare())) return;
-  command c;
-  c.what = command::form::get;
+  work_request c;
+  c.what = work_request::form::get;
   c.there = address_of(*to, tag_listener, offsetof(listener, nonce));
   c.here = p.area_address + offsetof(peer_area, landing) + nonce_at;
   c.bytes = sizeof(std::uint64_t);

@@ -3,15 +3,15 @@
 #pragma once
 #include <cstddef>
 
-#include "backends/utofu/command_queue.h"
 #include "backends/utofu/peers.h"
+#include "backends/utofu/work_queue.h"
 #include "transport/outbox.h"
 
 namespace heddle::transport::utofu {
 
 class liveness {
  public:
-  liveness(command_queue& queue, peers& known, outbox& events)
+  liveness(work_queue& queue, peers& known, outbox& events)
       : queue_(queue), peers_(known), events_(events) {}
 
   /// Asks after some of the peers, in turn.
@@ -36,7 +36,7 @@ class liveness {
   void ask(peer_state& p) noexcept;
   void settle(peer_state& p, std::size_t count, status how) noexcept;
 
-  command_queue& queue_;
+  work_queue& queue_;
   peers& peers_;
   outbox& events_;
   std::size_t next_ = 0;       // of all peers

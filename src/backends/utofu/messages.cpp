@@ -30,8 +30,8 @@ status messages::send_any(peer_state& to, const message& m) noexcept {
   copy_few(rest + m.header.size(), m.data);
   if (polled) std::memcpy(into + stamp_at(bytes), &stamp, sizeof stamp);
   const bool ask = !queue_.listing() && is_due();
-  command c;
-  c.what = small ? command::form::piggyback : command::form::put;
+  work_request c;
+  c.what = small ? work_request::form::piggyback : work_request::form::put;
   c.data = into;
   c.here = piece.address;
   c.to = to.vcq->with_path;
@@ -40,7 +40,7 @@ status messages::send_any(peer_state& to, const message& m) noexcept {
   c.edata = static_cast<std::uint8_t>(edata_message | (at.skipped != 0 ? edata_wrapped : 0));
   c.flags =
       m.flags | (polled ? UTOFU_ONESIDED_FLAG_STRONG_ORDER : UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE);
-  if (ask) command_queue::ask_for_departure(c, piece.end);
+  if (ask) work_queue::ask_for_departure(c, piece.end);
   const status s = queue_.submit([&] { return c; });
   if (s != status::done) return s;
   buffer_.take(piece);
@@ -93,8 +93,8 @@ void messages::ask_for_departure() noexcept {
 bool messages::mark_wrap(peer_state& to, const outgoing_ring::place& at) noexcept {
   const wrap_mark mark(stamp_of(nonce_, to.out.position()));
   static_assert(sizeof mark <= max_piggyback && sizeof mark <= line_bytes);
-  command c;
-  c.what = command::form::piggyback;
+  work_request c;
+  c.what = work_request::form::piggyback;
   c.to = to.vcq->with_path;
   c.there = to.out.address();
   c.data = &mark;

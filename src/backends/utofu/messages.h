@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "backends/utofu/buffers.h"
-#include "backends/utofu/command_queue.h"
 #include "backends/utofu/credits.h"
 #include "backends/utofu/peers.h"
+#include "backends/utofu/work_queue.h"
 #include "base/copy.h"
 #include "transport/outbox.h"
 
@@ -19,7 +19,7 @@ namespace heddle::transport::utofu {
 
 class messages {
  public:
-  messages(command_queue& queue, peers& known, credits& freed, outbox& events,
+  messages(work_queue& queue, peers& known, credits& freed, outbox& events,
            registered_memory buffer, std::uint64_t nonce)
       : queue_(queue),
         peers_(known),
@@ -31,7 +31,7 @@ class messages {
   struct message {
     const message_head& head;
     std::span<const std::byte> header, data;
-    std::uint32_t flags = 0;  ///< of its command, besides those of any message
+    std::uint32_t flags = 0;  ///< of its work request, besides those of any message
     [[nodiscard]] std::size_t bytes() const noexcept {
       return sizeof head + header.size() + data.size();
     }
@@ -92,7 +92,7 @@ class messages {
   void deliver(peer_state& from, const incoming_message& m) noexcept;
   void look_at(peer_state& p) noexcept;
 
-  command_queue& queue_;
+  work_queue& queue_;
   peers& peers_;
   credits& credits_;
   outbox& events_;
@@ -125,7 +125,7 @@ inline void messages::sent(peer_state& to, std::uint32_t lines, bool asked) noex
   unasked_ = 0;
 }
 
-/// In one line, out of the command: the most frequent ones.
+/// In one line, out of the work request: the most frequent ones.
 inline status messages::send_small(peer_state& to, const message& m) noexcept {
   const outgoing_ring::place at = to.out.next(1);
   if (!room_for(to, 1)) [[unlikely]]
@@ -141,15 +141,15 @@ inline status messages::send_small(peer_state& to, const message& m) noexcept {
   copy_short(rest + m.header.size(), m.data);
   const bool ask = is_due();
   const status s = queue_.submit([&] {
-    command c;
-    c.what = command::form::piggyback;
+    work_request c;
+    c.what = work_request::form::piggyback;
     c.data = data.data();
     c.to = to.vcq->with_path;
     c.there = at.address;
     c.bytes = sizeof first + m.bytes();
     c.edata = edata_message;
     c.flags = UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | m.flags;
-    if (ask) command_queue::ask_for_departure(c, buffer_.taken());
+    if (ask) work_queue::ask_for_departure(c, buffer_.taken());
     return c;
   });
   if (s == status::done) [[likely]]

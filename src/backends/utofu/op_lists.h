@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <span>
 
-#include "backends/utofu/command_queue.h"
+#include "backends/utofu/work_queue.h"
 #include "transport/endpoint.h"
 
 namespace heddle::transport::utofu {

@@ -36,8 +36,8 @@ void peer_regions::compute(peer_state& p, peer_region& r) {
 void peer_regions::fetch(peer_state& p, peer_region& r) {
   if (!p.regions.may_fetch() || queue_.listing() || !peers_.prepare_area(p)) return;
   remote_vcq& to = peers_.vcq_of(p, 0);
-  command c;
-  c.what = command::form::get;
+  work_request c;
+  c.what = work_request::form::get;
   c.there = address_of(to, tag_regions, r.ref.slot * sizeof(region_entry));
   c.here = p.area_address + offsetof(peer_area, landing) + entry_at;
   c.bytes = sizeof(region_entry);

@@ -4,14 +4,14 @@
 #pragma once
 #include <cstdint>
 
-#include "backends/utofu/command_queue.h"
 #include "backends/utofu/peers.h"
+#include "backends/utofu/work_queue.h"
 
 namespace heddle::transport::utofu {
 
 class peer_regions {
  public:
-  peer_regions(utofu_device& device, int lane, command_queue& queue, peers& known)
+  peer_regions(utofu_device& device, int lane, work_queue& queue, peers& known)
       : device_(device), lane_(lane), queue_(queue), peers_(known) {}
 
   /// done: `out` is it. busy_queue: it is being fetched. withdrawn: it is not there. Throws
@@ -43,7 +43,7 @@ class peer_regions {
 
   utofu_device& device_;
   const int lane_;
-  command_queue& queue_;
+  work_queue& queue_;
   peers& peers_;
 };
 

@@ -19,9 +19,9 @@ constexpr std::uint64_t patience_ns = 200'000'000;
 constexpr std::uint32_t least_lines = 4 * max_message_lines;
 
 /// One piggyback put of a grant, which its reader sees complete or not at all.
-command command_for(const grant& g, utofu_stadd_t there) noexcept {
-  command c;
-  c.what = command::form::piggyback;
+work_request work_request_for(const grant& g, utofu_stadd_t there) noexcept {
+  work_request c;
+  c.what = work_request::form::piggyback;
   c.flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER;
   c.data = &g;
   c.bytes = sizeof g;
@@ -31,7 +31,7 @@ command command_for(const grant& g, utofu_stadd_t there) noexcept {
 
 }  // namespace
 
-wireup::wireup(utofu_device& device, int lane, command_queue& queue, peers& known, messages& sent)
+wireup::wireup(utofu_device& device, int lane, work_queue& queue, peers& known, messages& sent)
     : device_(device),
       lane_(lane),
       listener_(device.listener_of(lane)),
@@ -89,7 +89,7 @@ grant wireup::our_grant(const peer_state& p) const noexcept {
 // --- asking ----------------------------------------------------------------------------
 
 /// Not in a list, which may be taken back.
-bool wireup::post(peer_state& p, command& c, ending what) noexcept {
+bool wireup::post(peer_state& p, work_request& c, ending what) noexcept {
   try {
     return c.there != no_address && !queue_.window().full() && !queue_.listing() &&
            queue_.submit([&] { return c; }, *p.vcq, queue_of(c.what), pending(p, what)) ==
@@ -104,8 +104,8 @@ void wireup::connect(peer_state& p) noexcept {
 }
 
 void wireup::draw_ticket(peer_state& p) noexcept {
-  command c;
-  c.what = command::form::atomic;
+  work_request c;
+  c.what = work_request::form::atomic;
   c.atomic = atomic_op::add;
   c.operand = 1;
   c.there = address_of(*p.vcq, tag_listener, offsetof(listener, tickets));
@@ -123,8 +123,8 @@ void wireup::on_ticket(peer_state& p, std::uint64_t number) noexcept {
 }
 
 void wireup::ask_for_backlog(peer_state& p) noexcept {
-  command c;
-  c.what = command::form::get;
+  work_request c;
+  c.what = work_request::form::get;
   c.there = address_of(*p.vcq, tag_listener, offsetof(listener, served));
   c.here = p.area_address + offsetof(peer_area, landing) + served_at;
   c.bytes = sizeof(std::uint64_t);
@@ -144,7 +144,7 @@ void wireup::on_backlog(peer_state& p) noexcept {
 void wireup::request(peer_state& p) noexcept {
   const grant g = our_grant(p);
   const std::size_t slot = p.ticket % listener::backlog;
-  command c = command_for(
+  work_request c = work_request_for(
       g, address_of(*p.vcq, tag_listener, offsetof(listener, requests) + slot * sizeof g));
   if (!post(p, c, ending::request)) return;
   p.at = stage::requested;
@@ -218,7 +218,7 @@ void wireup::use_grant(peer_state& p, const grant& g) noexcept {
 void wireup::send_answer(peer_state& p) noexcept {
   if (p.lost || p.at != stage::connected) return;
   const grant g = our_grant(p);
-  command c = command_for(g, p.their_area + offsetof(peer_area, answer));
+  work_request c = work_request_for(g, p.their_area + offsetof(peer_area, answer));
   if (!post(p, c, ending::answer)) answers_.add(p);
 }
 

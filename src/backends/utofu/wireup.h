@@ -5,16 +5,16 @@
 #pragma once
 #include <cstdint>
 
-#include "backends/utofu/command_queue.h"
 #include "backends/utofu/messages.h"
 #include "backends/utofu/peers.h"
+#include "backends/utofu/work_queue.h"
 #include "base/looks.h"
 
 namespace heddle::transport::utofu {
 
 class wireup {
  public:
-  wireup(utofu_device& device, int lane, command_queue& queue, peers& known, messages& sent);
+  wireup(utofu_device& device, int lane, work_queue& queue, peers& known, messages& sent);
 
   /// The first message to the peer wants to go.
   void connect(peer_state& p) noexcept;
@@ -34,7 +34,7 @@ class wireup {
   [[nodiscard]] bool prepare_ring(peer_state& p) noexcept;
   [[nodiscard]] bool make_ring(peer_state& p) noexcept;
   [[nodiscard]] grant our_grant(const peer_state& p) const noexcept;
-  [[nodiscard]] bool post(peer_state& p, command& c, ending what) noexcept;
+  [[nodiscard]] bool post(peer_state& p, work_request& c, ending what) noexcept;
   void draw_ticket(peer_state& p) noexcept;
   void ask_for_backlog(peer_state& p) noexcept;
   void request(peer_state& p) noexcept;
@@ -49,7 +49,7 @@ class wireup {
   utofu_device& device_;
   const int lane_;
   listener& listener_;
-  command_queue& queue_;
+  work_queue& queue_;
   peers& peers_;
   messages& messages_;
   const std::uint32_t inbound_;  // lines that peers may be granted together

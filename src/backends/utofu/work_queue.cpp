@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/utofu/command_queue.h"
+#include "backends/utofu/work_queue.h"
 
 namespace heddle::transport::utofu {
 namespace {
@@ -10,30 +10,29 @@ status status_of_post(int code) noexcept {
 
 }  // namespace
 
-command_queue::command_queue(const vcq& on, std::size_t window)
-    : handle_(on.handle()), window_(window) {
+work_queue::work_queue(const vcq& on, std::size_t window) : handle_(on.handle()), window_(window) {
   failures_.reserve(max_list);
 }
 
 /// Into the list; or the queue was full, and has room again when it is looked at.
-status command_queue::submit_slowly(const command& c) noexcept {
+status work_queue::submit_slowly(const work_request& c) noexcept {
   if (listing_) return status_of_post(add(c));
   drain();
   return status_of_post(issue(handle_, c));
 }
 
-bool command_queue::ask_for_departure(std::uint64_t position) noexcept {
+bool work_queue::ask_for_departure(std::uint64_t position) noexcept {
   void* const cookie = reinterpret_cast<void*>(position << 1 | 1);  // NOLINT: a number
   return utofu_nop(handle_, UTOFU_ONESIDED_FLAG_TCQ_NOTICE, cookie) == UTOFU_SUCCESS;
 }
 
-void command_queue::open_list() noexcept {
+void work_queue::open_list() noexcept {
   listing_ = true;
   list_bytes_ = 0;
 }
 
-int command_queue::add(const command& c) noexcept {
-  if (list_.size() - list_bytes_ < max_command_bytes) return UTOFU_ERR_BUSY;
+int work_queue::add(const work_request& c) noexcept {
+  if (list_.size() - list_bytes_ < max_work_request_bytes) return UTOFU_ERR_BUSY;
   std::size_t size = 0;
   const int code = prepare(handle_, c, list_.data() + list_bytes_, size);
   if (code != UTOFU_SUCCESS) return code;
@@ -41,7 +40,7 @@ int command_queue::add(const command& c) noexcept {
   return code;
 }
 
-status command_queue::close_list() noexcept {
+status work_queue::close_list() noexcept {
   listing_ = false;
   if (list_bytes_ == 0) return status::done;
   const int code = utofu_post_toq(handle_, list_.data(), list_bytes_, nullptr);
@@ -49,13 +48,13 @@ status command_queue::close_list() noexcept {
   return status_of_post(code);
 }
 
-pending command_queue::end_oldest(remote_vcq& to) noexcept {
+pending work_queue::end_oldest(remote_vcq& to) noexcept {
   for (pending_queue& queue : to.queues)
     if (!queue.empty()) return counted(queue.take_oldest());
   return {};
 }
 
-void command_queue::drain() noexcept {
+void work_queue::drain() noexcept {
   void* returned = nullptr;
   while (!dead_ && failures_.size() < failures_.capacity()) {
     const int code = utofu_poll_tcq(handle_, 0, &returned);
@@ -74,14 +73,14 @@ void command_queue::drain() noexcept {
   }
 }
 
-bool command_queue::next_failure(failure& out) noexcept {
+bool work_queue::next_failure(failure& out) noexcept {
   if (failures_.empty()) return false;
   out = failures_.front();
   failures_.erase(failures_.begin());
   return true;
 }
 
-pending command_queue::end(remote_vcq& to, const failure& f) noexcept {
+pending work_queue::end(remote_vcq& to, const failure& f) noexcept {
   return counted(to.queue(f.name).take_at(f.position));
 }
 

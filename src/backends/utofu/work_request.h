@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// command.h - one command for a VCQ, in one form whichever way it is posted.
+// work_request.h - one work request for a VCQ, in one form whichever way it is posted.
 #pragma once
 #include <heddle/types.h>
 #include <utofu.h>
@@ -14,7 +14,7 @@ namespace heddle::transport::utofu {
 
 inline constexpr std::size_t max_piggyback = 32;
 
-struct command {
+struct work_request {
   enum class form : std::uint8_t { piggyback, put, get, atomic };
   form what = form::put;
   atomic_op atomic = atomic_op::add;
@@ -30,7 +30,7 @@ struct command {
   std::uint64_t cookie = 0;                ///< comes back from utofu_poll_tcq
 };
 
-/// Of an op_kind, or a command::form.
+/// Of an op_kind, or a work_request::form.
 template <class Kind>
 [[nodiscard]] constexpr queue_name queue_of(Kind k) noexcept {
   if (k == Kind::get) return queue_name::gets;
@@ -38,10 +38,10 @@ template <class Kind>
 }
 
 /// What the interface takes as void*: it only reads the data, and gives the cookie back as it is.
-[[nodiscard]] inline void* data_of(const command& c) noexcept {
+[[nodiscard]] inline void* data_of(const work_request& c) noexcept {
   return const_cast<void*>(c.data);
 }
-[[nodiscard]] inline void* cookie_of(const command& c) noexcept {
+[[nodiscard]] inline void* cookie_of(const work_request& c) noexcept {
   return reinterpret_cast<void*>(c.cookie);  // NOLINT: a number
 }
 
@@ -56,7 +56,7 @@ template <class Kind>
   return static_cast<std::uint32_t>(value);
 }
 
-[[nodiscard]] inline int issue_atomic(utofu_vcq_hdl_t vcq, const command& c) noexcept {
+[[nodiscard]] inline int issue_atomic(utofu_vcq_hdl_t vcq, const work_request& c) noexcept {
   if (c.atomic == atomic_op::compare_swap)
     return c.width == 8 ? utofu_cswap8(vcq, c.to, c.compare, c.operand, c.there, c.edata, c.flags,
                                        cookie_of(c))
@@ -69,23 +69,24 @@ template <class Kind>
 }
 
 /// Posts it. A uTofu return code.
-[[nodiscard, gnu::always_inline]] inline int issue(utofu_vcq_hdl_t vcq, const command& c) noexcept {
+[[nodiscard, gnu::always_inline]] inline int issue(utofu_vcq_hdl_t vcq,
+                                                   const work_request& c) noexcept {
   switch (c.what) {
-    case command::form::piggyback:
+    case work_request::form::piggyback:
       return utofu_put_piggyback(vcq, c.to, data_of(c), c.there, c.bytes, c.edata, c.flags,
                                  cookie_of(c));
-    case command::form::put:
+    case work_request::form::put:
       return utofu_put(vcq, c.to, c.here, c.there, c.bytes, c.edata, c.flags, cookie_of(c));
-    case command::form::get:
+    case work_request::form::get:
       return utofu_get(vcq, c.to, c.here, c.there, c.bytes, c.edata, c.flags, cookie_of(c));
-    case command::form::atomic:
+    case work_request::form::atomic:
       return issue_atomic(vcq, c);
   }
   return UTOFU_ERR_INVALID_OP;
 }
 
 /// Writes it to `at`, for utofu_post_toq; `size` gets its bytes. A uTofu return code.
-[[nodiscard]] int prepare(utofu_vcq_hdl_t vcq, const command& c, void* at,
+[[nodiscard]] int prepare(utofu_vcq_hdl_t vcq, const work_request& c, void* at,
                           std::size_t& size) noexcept;
 
 }  // namespace heddle::transport::utofu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// command_queue.h - what a lane has posted to its VCQ: commands alone or as one list, how many
+// work_queue.h - what a lane has posted to its VCQ: work requests alone or as one list, how many
 // notices they may still bring, and what has left.
 #pragma once
 #include <array>
@@ -7,30 +7,30 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/utofu/command.h"
 #include "backends/utofu/names.h"
 #include "backends/utofu/notice_window.h"
 #include "backends/utofu/vcq.h"
+#include "backends/utofu/work_request.h"
 
 namespace heddle::transport::utofu {
 
-/// Posted together at most, and what one command takes at most.
+/// Posted together at most, and what one work request takes at most.
 inline constexpr std::size_t max_list = 32;
-inline constexpr std::size_t max_command_bytes = 64;
+inline constexpr std::size_t max_work_request_bytes = 64;
 
-class command_queue {
+class work_queue {
  public:
   /// `window`: of its notices.
-  command_queue(const vcq& on, std::size_t window);
+  work_queue(const vcq& on, std::size_t window);
 
   [[nodiscard]] notice_window& window() noexcept { return window_; }
 
   // --- posting. done, busy_queue, or why it can never be posted
 
-  // `make` makes the command, again when it does not go at once: one that does is never built in
-  // memory, only handed over in registers.
+  // `make` makes the work request, again when it does not go at once: one that does is never built
+  // in memory, only handed over in registers.
 
-  /// A command whose end nobody waits for.
+  /// A work request whose end nobody waits for.
   template <class Make>
   [[nodiscard, gnu::always_inline]] status submit(Make make) noexcept {
     if (!listing_) [[likely]] {
@@ -39,7 +39,7 @@ class command_queue {
         return status::done;
       if (code != UTOFU_ERR_BUSY) return status_of(code);
     }
-    const command c = make();
+    const work_request c = make();
     return submit_slowly(c);
   }
   /// An operation to this VCQ, whose notice end() finds. `name`: the queue that its form belongs
@@ -51,7 +51,7 @@ class command_queue {
     queue.reserve();
     const std::uint64_t position = queue.position();
     const status s = submit([&] {
-      command c = make();
+      work_request c = make();
       c.to = to.with_path;
       c.edata = static_cast<std::uint8_t>(position % edata_numbers);
       c.flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
@@ -65,14 +65,14 @@ class command_queue {
     return s;
   }
   /// A message, behind which `position` of the send buffer has left: drain() shall hear of it.
-  static void ask_for_departure(command& c, std::uint64_t position) noexcept {
+  static void ask_for_departure(work_request& c, std::uint64_t position) noexcept {
     c.flags |= UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
     c.cookie = position << 1 | 1;
   }
   /// The same without a message.
   [[nodiscard]] bool ask_for_departure(std::uint64_t position) noexcept;
 
-  // --- lists: from open_list() on commands are gathered; of a list all is posted, or nothing
+  // --- lists: from open_list() on work requests are gathered; of a list all is posted, or nothing
 
   [[nodiscard]] bool listing() const noexcept { return listing_; }
   void open_list() noexcept;
@@ -96,7 +96,8 @@ class command_queue {
   /// How many departures drain() has heard of, and up to where the send buffer has left.
   [[nodiscard]] std::uint64_t departures() const noexcept { return departures_; }
   [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
-  /// The next command that could not leave, so that no notice follows: its VCQ, and what it was.
+  /// The next work request that could not leave, so that no notice follows: its VCQ, and what it
+  /// was.
   struct failure {
     std::size_t index = 0;
     queue_name name = queue_name::puts;
@@ -120,8 +121,8 @@ class command_queue {
       window_.close();
     return p;
   }
-  [[nodiscard, gnu::noinline]] status submit_slowly(const command& c) noexcept;
-  [[nodiscard]] int add(const command& c) noexcept;
+  [[nodiscard, gnu::noinline]] status submit_slowly(const work_request& c) noexcept;
+  [[nodiscard]] int add(const work_request& c) noexcept;
 
   const utofu_vcq_hdl_t handle_;
   notice_window window_;
@@ -129,7 +130,7 @@ class command_queue {
   bool listing_ = false;
   bool dead_ = false;
   std::size_t list_bytes_ = 0;
-  std::array<std::byte, max_list * max_command_bytes> list_;
+  std::array<std::byte, max_list * max_work_request_bytes> list_;
   std::vector<failure> failures_;  // never grows: what it has no room for stays in the hardware's
 };
 
