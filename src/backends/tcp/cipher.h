@@ -30,7 +30,7 @@ class cipher {
  public:
   using key = std::array<std::byte, 32>;
   static constexpr std::size_t tag_bytes = 16;
-  /// How often a key is used: 2^20 records of 64 KiB are well below the 2^34.5 blocks that RFC 8446
+  /// How often a key is used: 2^20 units of 64 KiB are well below the 2^34.5 blocks that RFC 8446
   /// allows AES-GCM.
   static constexpr std::uint64_t key_uses = std::uint64_t{1} << 20;
 

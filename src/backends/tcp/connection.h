@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "backends/tcp/initiator.h"
-#include "backends/tcp/outbox.h"
 #include "backends/tcp/peer_lane.h"
 #include "backends/tcp/reassembler.h"
 #include "backends/tcp/stream.h"
 #include "backends/tcp/target.h"
+#include "backends/tcp/write_queue.h"
 #include "base/copy.h"
 #include "transport/event.h"
 
@@ -55,7 +55,7 @@ class connection {
   [[nodiscard]] bool ours() const noexcept { return ours_; }
   [[nodiscard]] int fd() const noexcept { return stream_.fd(); }
   [[nodiscard]] unique_fd release() noexcept { return stream_.release(); }
-  [[nodiscard]] outbox& out() noexcept { return out_; }
+  [[nodiscard]] write_queue& out() noexcept { return out_; }
 
   /// The lower one: this connection is the one, and the peer was told so.
   void choose() noexcept { chosen_ = true; }
@@ -88,7 +88,7 @@ class connection {
   /// Takes what has arrived and acts on it, for one turn. Messages added to `sink` lie in this
   /// connection's buffer and stay until the next call.
   reading receive(event_sink& sink) noexcept;
-  outbox::flow flush() noexcept { return out_.flush(stream_); }
+  write_queue::flow flush() noexcept { return out_.flush(stream_); }
 
   /// For people: how it came to its end, after receive() or flush() has said so.
   [[nodiscard]] std::string describe_end() const;
@@ -128,7 +128,7 @@ class connection {
   peer_lane& peer_;
   bool ours_;
   bool chosen_ = false, bye_ = false;
-  outbox out_;
+  write_queue out_;
   reassembler in_;
   initiator ops_;
   target target_;

@@ -31,13 +31,13 @@ tcp_endpoint::tcp_endpoint(tcp_device& owner, int lane, const settings& config,
       lane_(lane),
       timeout_ms_(config.peer_timeout_ms),
       epoll_(make_epoll()),
-      arrivals_({owner.self(), lane}),
+      incoming_({owner.self(), lane}),
       shared_(regions, std::clamp(number_of(chunk_size, config), least_chunk, max_fragment)),
       connector_(owner, lane, epoll_.get()),
       writer_(shared_),
       reader_(epoll_.get(), shared_, writer_),
       losses_(reader_) {
-  if (!watch(epoll_.get(), arrivals_.fd(), 0, EPOLLIN) ||
+  if (!watch(epoll_.get(), incoming_.fd(), 0, EPOLLIN) ||
       !watch(epoll_.get(), losses_.fd(), 0, EPOLLIN))
     fail_errno(errno, "tcp: open lane {}: epoll_ctl", lane);
 }
@@ -139,7 +139,7 @@ bool tcp_endpoint::arm() noexcept {
 
 // But for what sockets and timers will tell.
 bool tcp_endpoint::nothing_to_do() const noexcept {
-  return shared_.ended.empty() && shared_.changed.empty() && !arrivals_.any() &&
+  return shared_.ended.empty() && shared_.changed.empty() && !incoming_.any() &&
          !connector_.has_news() && losses_.only_wait();
 }
 
@@ -164,8 +164,8 @@ remote_lane* tcp_endpoint::reach(rank peer, int lane) noexcept {
 }
 
 void tcp_endpoint::make_connections() noexcept {
-  if (!arrivals_.any() && !connector_.is_making_any() && !connector_.has_news()) return;
-  for (accepted& a : arrivals_.take())
+  if (!incoming_.any() && !connector_.is_making_any() && !connector_.has_news()) return;
+  for (accepted& a : incoming_.take())
     if (auto* const p = static_cast<peer_lane*>(reach(a.from, a.from_lane)); p != nullptr)
       adopt(std::move(a.with), *p, false);
   for (connector::outcome& o : connector_.advance()) {
@@ -179,15 +179,15 @@ void tcp_endpoint::make_connections() noexcept {
 // `ours`: we made it.
 void tcp_endpoint::adopt(stream with, peer_lane& p, bool ours) noexcept {
   if (p.is == peer_lane::life::lost) return;
-  const arrivals::lane_name name{p.peer, p.lane};
-  const bool choosing = arrivals_.chooses(name, ours);
+  const incoming_connections::lane_name name{p.peer, p.lane};
+  const bool choosing = incoming_.chooses(name, ours);
   // There is a chosen one, or, from whoever chooses, one more than it may offer.
   const auto needless = [&] {
     if (p.out != nullptr && !is_self(p)) return true;
     return std::ranges::any_of(
         reader_.all(), [&](const auto& c) { return &c->peer() == &p && c->ours() == ours; });
   };
-  if (choosing ? ours && !arrivals_.choose(with, name) : needless())
+  if (choosing ? ours && !incoming_.choose(with, name) : needless())
     return turn_away(std::move(with));
   tune(with.fd(), timeout_ms_);
   connection* made = nullptr;

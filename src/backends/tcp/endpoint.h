@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "backends/tcp/arrivals.h"
 #include "backends/tcp/connector.h"
+#include "backends/tcp/incoming_connections.h"
 #include "backends/tcp/losses.h"
 #include "backends/tcp/reader.h"
 #include "backends/tcp/writer.h"
@@ -42,7 +42,7 @@ class tcp_endpoint final : public endpoint {
   [[nodiscard]] bool idle() const noexcept override { return writer_.idle(); }
 
   /// Gives this lane a connection that a peer made. Any thread.
-  void give(accepted who) { arrivals_.give(std::move(who)); }
+  void give(accepted who) { incoming_.give(std::move(who)); }
 
  private:
   [[gnu::noinline]] status send_rarely(remote_lane& to, message_head head,
@@ -71,7 +71,7 @@ class tcp_endpoint final : public endpoint {
   const std::uint64_t timeout_ms_;
   unique_fd epoll_;
 
-  arrivals arrivals_;
+  incoming_connections incoming_;
 
   // Owner thread only.
   shared_state shared_;

@@ -10,7 +10,7 @@ bool initiator::has_room_for(const op& o) const noexcept {
   if (o.kind != op_kind::put) return requests_.has_room() && out_.has_room(max_header);
   if (out_.unacknowledged.size() + post_transfers >= put_window) return false;
   if (o.memory.size() > copy_bytes) return out_.has_transfer_room();
-  return out_.has_room(max_header + o.memory.size() + outbox::notice_bytes(o));
+  return out_.has_room(max_header + o.memory.size() + write_queue::notice_bytes(o));
 }
 
 void initiator::begin(op& o) noexcept {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "backends/tcp/outbox.h"
 #include "backends/tcp/requests.h"
+#include "backends/tcp/write_queue.h"
 
 namespace heddle::transport::tcp {
 
@@ -15,7 +15,7 @@ inline constexpr std::size_t copy_bytes = 8 * 1024;
 
 class initiator {
  public:
-  initiator(shared_state& shared, outbox& out) noexcept : shared_(shared), out_(out) {}
+  initiator(shared_state& shared, write_queue& out) noexcept : shared_(shared), out_(out) {}
 
   /// True when `o`, which is no send, may be begun.
   [[nodiscard]] bool has_room_for(const op& o) const noexcept;
@@ -46,7 +46,7 @@ class initiator {
   void begin_atomic(op& o) noexcept;
 
   shared_state& shared_;
-  outbox& out_;
+  write_queue& out_;
   request_table requests_;  // gets and atomics in flight
 };
 

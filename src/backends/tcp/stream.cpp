@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// stream.cpp - receiving what comes in records.
+// stream.cpp - receiving what comes in units.
 #include "backends/tcp/stream.h"
 
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// stream.h - the bytes of a proven connection, both ways: as they are, or in encrypted records.
+// stream.h - the bytes of a proven connection, both ways: as they are, or in sealed units.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "backends/tcp/records.h"
+#include "backends/tcp/sealed_units.h"
 #include "backends/tcp/socket.h"
 #include "base/fd.h"
 
@@ -23,20 +23,20 @@ class sealed_stream {
   };
   explicit sealed_stream(const keys& k) : out_(k.which, k.says), in_(k.which, k.hears) {}
 
-  /// As record_writer::transmit.
+  /// As sealed_writer::transmit.
   [[nodiscard]] transferred transmit(int fd, std::span<const iovec> from) noexcept {
     return out_.transmit(fd, from);
   }
   /// As tcp::receive. Less than asked for means that nothing more is here now, or that the socket
-  /// will tell why not. A record that is not genuine breaks the connection with EBADMSG.
+  /// will tell why not. A unit that is not genuine breaks the connection with EBADMSG.
   [[nodiscard]] transferred receive(int fd, std::span<const iovec> into) noexcept;
   [[nodiscard]] std::uint64_t moved() const noexcept { return out_.moved() + in_.moved(); }
 
  private:
   [[nodiscard]] transferred fill(int fd, std::span<std::byte> into, bool& drained) noexcept;
 
-  record_writer out_;
-  record_reader in_;
+  sealed_writer out_;
+  sealed_reader in_;
 };
 
 /// Owns the socket, or nothing. One thread at a time.
@@ -53,7 +53,7 @@ class stream {
   [[nodiscard]] unique_fd release() noexcept { return std::move(fd_); }
 
   // As tcp::transmit and tcp::receive. A transmit() that did not take all it was offered has to be
-  // offered the same bytes next, see record_writer.
+  // offered the same bytes next, see sealed_writer.
   [[nodiscard]] transferred transmit(std::span<const std::byte> from) noexcept {
     if (sealed_ == nullptr) [[likely]]
       return tcp::transmit(fd(), from);
@@ -77,7 +77,7 @@ class stream {
     return sealed_->receive(fd(), into);
   }
 
-  /// Bytes of records moved, both ways: also those of one that is under way. Plain: 0.
+  /// Bytes of units moved, both ways: also those of one that is under way. Plain: 0.
   [[nodiscard]] std::uint64_t moved_in_records() const noexcept {
     return sealed_ == nullptr ? 0 : sealed_->moved();
   }

@@ -8,14 +8,14 @@
 #include <cstdint>
 #include <span>
 
-#include "backends/tcp/outbox.h"
+#include "backends/tcp/write_queue.h"
 
 namespace heddle::transport::tcp {
 
 /// Where bool is returned, false is: the peer breaks the rules.
 class target {
  public:
-  target(shared_state& shared, outbox& out) noexcept : shared_(shared), out_(out) {}
+  target(shared_state& shared, write_queue& out) noexcept : shared_(shared), out_(out) {}
 
   /// `here` is what has come of the payload.
   void on_put(const frame& f, std::span<const std::byte> here) noexcept;
@@ -36,7 +36,7 @@ class target {
   bool answer(std::uint32_t id, status code, std::uint64_t value) noexcept;
 
   shared_state& shared_;
-  outbox& out_;
+  write_queue& out_;
   status put_code_ = status::done;  // of the put frame under way
   status last_put_code_ = status::done;
   status part_code_ = status::done;  // of the put of several frames under way

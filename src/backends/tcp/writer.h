@@ -58,9 +58,9 @@ class writer {
 
  private:
   void flush(connection& c) noexcept {
-    const outbox::flow f = c.flush();
-    c.blocked = f != outbox::flow::drained;
-    if (f != outbox::flow::broken) return;
+    const write_queue::flow f = c.flush();
+    c.blocked = f != write_queue::flow::drained;
+    if (f != write_queue::flow::broken) return;
     c.over = true;
     shared_.changed.push_back(&c);
   }

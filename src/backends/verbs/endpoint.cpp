@@ -30,7 +30,7 @@ verbs_endpoint::verbs_endpoint(verbs_device& owner, std::shared_ptr<lane_home> h
       completions_(home_->queues),
       connector_(owner, home_, peers_),
       departures_(home_->queues, connector_, completions_, accesses_, slots_, peers_, events_),
-      arrivals_(home_->queues, home_->ends, peers_, events_) {
+      incoming_(home_->queues, home_->ends, peers_, events_) {
   if (!waker_) fail_errno(errno, "no descriptors left (ulimit -n)");
   watch(waker_.get(), home_->queues.channel()->fd);
   watch(waker_.get(), home_->letters.bell());
@@ -126,8 +126,8 @@ post_result verbs_endpoint::post(std::span<op* const> ops) noexcept {
 
 std::size_t verbs_endpoint::poll(std::span<event> out) noexcept {
   events_.open(out);
-  arrivals_.recycle();
-  arrivals_.go_on();
+  incoming_.recycle();
+  incoming_.go_on();
   if (connector_.has_news()) [[unlikely]]
     read_letters();
   if (++polls_ % polls_per_settling == 0) departures_.settle();
@@ -158,9 +158,9 @@ inline void verbs_endpoint::on_completion(const ibv_wc& c) noexcept {
   moved_ = true;
   switch (work_id(c.wr_id).kind()) {
     case work_id::kind_t::arrival:
-      return arrivals_.take(c);
+      return incoming_.take(c);
     case work_id::kind_t::word:
-      return arrivals_.on_said(c);
+      return incoming_.on_said(c);
     case work_id::kind_t::flight:
       return departures_.on_flight(c);
   }
@@ -184,13 +184,13 @@ void verbs_endpoint::drop(remote_lane& of) noexcept {
 
 void verbs_endpoint::maintain() noexcept {
   departures_.probe_some();
-  arrivals_.probe_some();
+  incoming_.probe_some();
 }
 
 // --- sleep -----------------------------------------------------------------------------
 
 bool verbs_endpoint::arm() noexcept {
-  if (arrivals_.lends()) return false;  // the next poll has their buffers back
+  if (incoming_.lends()) return false;  // the next poll has their buffers back
   if (refused_ && std::exchange(moved_, false)) return false;
   if (refused_) departures_.settle();  // room is waited for
   if (!events_.empty() || peers_.some_lost() || connector_.has_news()) return false;
@@ -198,7 +198,7 @@ bool verbs_endpoint::arm() noexcept {
 }
 
 bool verbs_endpoint::arm_loosely() noexcept {
-  arrivals_.recycle();  // what the last poll brought is over
+  incoming_.recycle();  // what the last poll brought is over
   return arm();
 }
 

@@ -6,11 +6,11 @@
 #include <span>
 
 #include "backends/verbs/accesses.h"
-#include "backends/verbs/arrivals.h"
 #include "backends/verbs/completions.h"
 #include "backends/verbs/connector.h"
 #include "backends/verbs/departures.h"
 #include "backends/verbs/device.h"
+#include "backends/verbs/incoming_messages.h"
 #include "backends/verbs/lane_home.h"
 #include "backends/verbs/peers.h"
 #include "backends/verbs/regions.h"
@@ -62,7 +62,7 @@ class verbs_endpoint final : public endpoint {
   completions completions_;
   connector connector_;
   departures departures_;
-  arrivals arrivals_;
+  incoming_messages incoming_;
   unsigned polls_ = 0;
   bool refused_ = false;  // the last post, for want of something; it may be there now:
   bool moved_ = false;    // something has ended or begun since

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// arrivals.cpp - connections that peers made, on their way to a lane.
-#include "backends/tcp/arrivals.h"
+// incoming_connections.cpp - connections that peers made, on their way to a lane.
+#include "backends/tcp/incoming_connections.h"
 
 #include <sys/eventfd.h>
 
@@ -8,7 +8,7 @@
 
 namespace heddle::transport::tcp {
 
-void arrivals::give(accepted who) {
+void incoming_connections::give(accepted who) {
   const lane_name peer{who.from, who.from_lane};
   if (chooses(peer, false) && !choose(who.with, peer)) return turn_away(std::move(who.with));
   {
@@ -19,7 +19,7 @@ void arrivals::give(accepted who) {
   (void)::eventfd_write(doorbell_.get(), 1);
 }
 
-std::vector<accepted> arrivals::take() {
+std::vector<accepted> incoming_connections::take() {
   if (!any() || !was_given_.take()) return {};
   eventfd_t count = 0;
   (void)::eventfd_read(doorbell_.get(), &count);
@@ -27,7 +27,7 @@ std::vector<accepted> arrivals::take() {
   return std::exchange(given_, {});
 }
 
-bool arrivals::choose(stream& with, lane_name peer) {
+bool incoming_connections::choose(stream& with, lane_name peer) {
   const std::lock_guard lock(mutex_);
   if (!chosen_.insert(peer).second) return false;
   std::array<std::byte, common_header> frame;

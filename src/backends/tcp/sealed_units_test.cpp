@@ -82,7 +82,7 @@ struct journey {
   }
 };
 
-TEST(Records, ArriveWholeHoweverTheyAreCut) {
+TEST(SealedUnits, ArriveWholeHoweverTheyAreCut) {
   std::mt19937 random(5);
   for (int i = 0; i < 40; ++i) {
     journey j;
@@ -94,7 +94,7 @@ TEST(Records, ArriveWholeHoweverTheyAreCut) {
   }
 }
 
-TEST(Records, GatherPartsOfAllSizesAndScatterThemToOthers) {
+TEST(SealedUnits, GatherPartsOfAllSizesAndScatterThemToOthers) {
   journey j;
   const bytes said = noise(400'000);
   std::size_t gone = 0;
@@ -121,7 +121,7 @@ TEST(Records, GatherPartsOfAllSizesAndScatterThemToOthers) {
   EXPECT_EQ(out, said);
 }
 
-TEST(Records, CountWhatIsWrittenOnlyWhenItsRecordIsAllOut) {
+TEST(SealedUnits, CountWhatIsWrittenOnlyWhenItsUnitIsAllOut) {
   journey j;
   const bytes said = noise(8 * most_plain);
   const int small = 4096;
@@ -131,7 +131,7 @@ TEST(Records, CountWhatIsWrittenOnlyWhenItsRecordIsAllOut) {
   EXPECT_GT(j.left.moved(), 0u);
 }
 
-TEST(Records, ShowNothingOfWhatTheyCarry) {
+TEST(SealedUnits, ShowNothingOfWhatTheyCarry) {
   journey j;
   const bytes said = noise(30'000);
   const bytes wire = j.travelling(said);
@@ -141,18 +141,18 @@ TEST(Records, ShowNothingOfWhatTheyCarry) {
         << at;
 }
 
-TEST(Records, GiveNothingFromTheFlippedByteOn) {
+TEST(SealedUnits, GiveNothingFromTheFlippedByteOn) {
   journey j;
   const bytes said = noise(3 * most_plain);
   bytes wire = j.travelling(said);
-  wire[most_plain + record_extra + 1000] ^= std::byte{1};
+  wire[most_plain + unit_extra + 1000] ^= std::byte{1};
   transferred last;
   EXPECT_EQ(j.heard(wire, 10'000, 5000, last), bytes(said.begin(), said.begin() + most_plain));
   EXPECT_EQ(last.kind, broken);
   EXPECT_EQ(last.code, EBADMSG);
 }
 
-TEST(Records, GiveNothingWhenALengthIsChanged) {
+TEST(SealedUnits, GiveNothingWhenALengthIsChanged) {
   for (const std::uint32_t said_length : {0u, 1u, 299u, 301u, 65'537u, ~0u}) {
     journey j;
     bytes wire = j.travelling(noise(300));
@@ -164,7 +164,7 @@ TEST(Records, GiveNothingWhenALengthIsChanged) {
   }
 }
 
-TEST(Records, GiveNothingOfWhatGoesBackToItsMaker) {
+TEST(SealedUnits, GiveNothingOfWhatGoesBackToItsMaker) {
   journey j;
   const bytes said = noise(300);
   const bytes wire = j.travelling(said);
@@ -174,7 +174,7 @@ TEST(Records, GiveNothingOfWhatGoesBackToItsMaker) {
   EXPECT_EQ(j.left.receive(j.left_fd.get(), {&one, 1}).code, EBADMSG);
 }
 
-TEST(Records, WakeWhoWaitsForTheSocketWhenOneIsNotGenuine) {
+TEST(SealedUnits, WakeWhoWaitsForTheSocketWhenOneIsNotGenuine) {
   journey j;
   bytes wire = j.travelling(noise(most_plain + 100));
   wire.back() ^= std::byte{1};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// outbox.h - what one connection still has to write: small frames by copy, large data by reference.
+// write_queue.h - what one connection still has to write: small frames by copy, large data by
+// reference.
 //
 // The stream is made of whole frames. Small frames go into one buffer, and out of it in order.
 // Large transfers wait in two queues, ours and the answers to the peer, and are cut into fragments:
@@ -26,7 +27,7 @@ inline constexpr std::size_t post_bytes = 256 * 1024;  ///< small frames queued 
 inline constexpr std::size_t post_transfers = 64;      ///< large ones
 inline constexpr std::size_t inline_reply = 256;       ///< gets up to this are answered by copy
 
-class outbox {
+class write_queue {
  public:
   enum class flow : std::uint8_t {
     drained,  ///< nothing is left to write
@@ -34,7 +35,7 @@ class outbox {
     broken,   ///< the connection is gone, or the peer keeps no window
   };
 
-  explicit outbox(shared_state& shared) noexcept : shared_(shared) {}
+  explicit write_queue(shared_state& shared) noexcept : shared_(shared) {}
 
   /// Small frames. extend() answers null when the peer has more requests open than the protocol
   /// allows.

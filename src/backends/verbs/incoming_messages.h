@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// arrivals.h - what comes in: buffers that all peers' messages arrive in, and how each peer learns
-// how many of its messages the lane has taken.
+// incoming_messages.h - what comes in: buffers that all peers' messages arrive in, and how each
+// peer learns how many of its messages the lane has taken.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -16,10 +16,10 @@
 
 namespace heddle::transport::verbs {
 
-class arrivals {
+class incoming_messages {
  public:
   /// Throws error: no memory for the buffers.
-  arrivals(const lane_queues& queues, inlets& ends, peers& known, outbox& events);
+  incoming_messages(const lane_queues& queues, inlets& ends, peers& known, outbox& events);
 
   /// The messages of the poll before have been looked at: their buffers may be offered again, which
   /// is done for some at a time.

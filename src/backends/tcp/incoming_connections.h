@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// arrivals.h - the part of a lane that other threads reach: where connections come in that peers
-// made, and which connection was chosen.
+// incoming_connections.h - the part of a lane that other threads reach: where connections come in
+// that peers made, and which connection was chosen.
 //
 // Both sides may begin to connect at once. Of what comes of that the lower one (by rank, then lane)
 // chooses the first connection that is ready, and says so on it; the higher one
@@ -21,12 +21,12 @@
 namespace heddle::transport::tcp {
 
 /// Any thread, except where said.
-class arrivals {
+class incoming_connections {
  public:
   /// One lane of a rank.
   using lane_name = std::pair<rank, int>;
 
-  explicit arrivals(lane_name self) : self_(self), doorbell_(make_eventfd()) {}
+  explicit incoming_connections(lane_name self) : self_(self), doorbell_(make_eventfd()) {}
 
   /// A connection of a peer's making; one that is not wanted is turned away.
   void give(accepted who);

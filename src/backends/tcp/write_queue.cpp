@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// outbox.cpp - writing one connection's frames: gathering them and keeping account of what is out.
-#include "backends/tcp/outbox.h"
+// write_queue.cpp - writing one connection's frames, and keeping account of what is out.
+#include "backends/tcp/write_queue.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,13 +16,13 @@ constexpr std::array<std::byte, 16 * 1024> zeros{};
 
 }  // namespace
 
-void outbox::gathered::add(const void* at, std::size_t size) noexcept {
+void write_queue::gathered::add(const void* at, std::size_t size) noexcept {
   if (size == 0) return;
   parts[count++] = {const_cast<void*>(at), size};
   bytes += size;
 }
 
-void outbox::add_put(op& o) noexcept {
+void write_queue::add_put(op& o) noexcept {
   transfer t;
   t.put = &o;
   t.region = o.region;
@@ -32,7 +32,7 @@ void outbox::add_put(op& o) noexcept {
   own_.push(t);
 }
 
-bool outbox::add_notice(const op& o) noexcept {
+bool write_queue::add_notice(const op& o) noexcept {
   std::byte* at = frames.extend(notice_bytes(o));
   if (at == nullptr) return false;
   at += write_notice(at, static_cast<std::uint32_t>(sizeof o.head + o.header.size()));
@@ -41,7 +41,7 @@ bool outbox::add_notice(const op& o) noexcept {
   return true;
 }
 
-bool outbox::add_reply(const frame& get) noexcept {
+bool write_queue::add_reply(const frame& get) noexcept {
   if (replies_.size() >= request_window) return false;
   transfer t;
   t.id = get.id;
@@ -52,7 +52,7 @@ bool outbox::add_reply(const frame& get) noexcept {
   return true;
 }
 
-void outbox::discard() noexcept {
+void write_queue::discard() noexcept {
   for (; !own_.empty(); own_.pop()) {
     if (op* const put = own_.front().put; put != nullptr) shared_.end(*put, status::peer_lost);
   }
@@ -62,7 +62,7 @@ void outbox::discard() noexcept {
   unfinished_ = nullptr;
 }
 
-outbox::flow outbox::flush(stream& to) noexcept {
+write_queue::flow write_queue::flush(stream& to) noexcept {
   std::size_t turn = turn_bytes;
   for (;;) {
     if (!begin_fragment()) return flow::broken;
@@ -87,7 +87,7 @@ outbox::flow outbox::flush(stream& to) noexcept {
 
 // Of the next transfer, if there is one and no fragment is under way. Ours and the answers take
 // turns.
-bool outbox::begin_fragment() noexcept {
+bool write_queue::begin_fragment() noexcept {
   while (body_left_ == 0 && !(own_.empty() && replies_.empty())) {
     answering_ = own_.empty() || (!replies_.empty() && !answering_);
     if (!(answering_ ? begin_reply(sending()) : begin_put(sending()))) return false;
@@ -95,7 +95,7 @@ bool outbox::begin_fragment() noexcept {
   return true;
 }
 
-bool outbox::begin_put(transfer& t) noexcept {
+bool write_queue::begin_put(transfer& t) noexcept {
   const std::uint64_t body = std::min<std::uint64_t>(t.bytes - t.begun, shared_.chunk_bytes);
   const bool last = t.begun + body == t.bytes;
   std::byte* const at = frames.extend(24);
@@ -111,7 +111,7 @@ bool outbox::begin_put(transfer& t) noexcept {
 }
 
 // Nothing is promised of a region that is not there.
-bool outbox::begin_reply(transfer& t) noexcept {
+bool write_queue::begin_reply(transfer& t) noexcept {
   const std::uint64_t body = std::min<std::uint64_t>(t.bytes - t.begun, shared_.chunk_bytes);
   t.code = shared_.regions.look_up(t.region, t.offset + t.begun, body, rights::read).code();
   if (t.code != status::done) return end_reply();
@@ -122,13 +122,13 @@ bool outbox::begin_reply(transfer& t) noexcept {
   return true;
 }
 
-void outbox::begin_body(transfer& t, std::uint64_t bytes) noexcept {
+void write_queue::begin_body(transfer& t, std::uint64_t bytes) noexcept {
   t.begun += bytes;
   body_left_ = bytes;
   before_body_ = frames.size();
 }
 
-void outbox::gather(gathered& g) noexcept {
+void write_queue::gather(gathered& g) noexcept {
   if (body_left_ == 0) return g.add(frames.data(), frames.size());
   g.add(frames.data(), before_body_);
   gather_body(g);
@@ -136,7 +136,7 @@ void outbox::gather(gathered& g) noexcept {
     g.add(frames.data() + before_body_, frames.size() - before_body_);
 }
 
-void outbox::gather_body(gathered& g) noexcept {
+void write_queue::gather_body(gathered& g) noexcept {
   transfer& t = sending();
   const std::uint64_t from = t.begun - body_left_;
   if (!answering_) return g.add(t.data + from, body_left_);
@@ -147,7 +147,7 @@ void outbox::gather_body(gathered& g) noexcept {
 }
 
 // In the order of gather(). False: the peer keeps no window.
-bool outbox::advance(std::size_t bytes) noexcept {
+bool write_queue::advance(std::size_t bytes) noexcept {
   const std::size_t before = body_left_ != 0 ? std::min(bytes, before_body_) : bytes;
   const auto body = std::min<std::uint64_t>(bytes - before, body_left_);
   frames.drop(bytes - body);
@@ -156,7 +156,7 @@ bool outbox::advance(std::size_t bytes) noexcept {
   return body == 0 || body_left_ != 0 || end_fragment();
 }
 
-bool outbox::end_fragment() noexcept {
+bool write_queue::end_fragment() noexcept {
   const transfer& t = sending();
   if (t.begun != t.bytes && t.code == status::done) return true;
   if (answering_) return end_reply();
@@ -165,7 +165,7 @@ bool outbox::end_fragment() noexcept {
   return true;
 }
 
-bool outbox::end_reply() noexcept {
+bool write_queue::end_reply() noexcept {
   const transfer t = replies_.front();
   replies_.pop();
   std::byte* const at = frames.extend(16);

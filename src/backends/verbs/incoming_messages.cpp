@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/verbs/arrivals.h"
+#include "backends/verbs/incoming_messages.h"
 
 #include <arpa/inet.h>
 
@@ -20,7 +20,8 @@ std::size_t buffers_of(const card& on) {
 
 }  // namespace
 
-arrivals::arrivals(const lane_queues& queues, inlets& ends, peers& known, outbox& events)
+incoming_messages::incoming_messages(const lane_queues& queues, inlets& ends, peers& known,
+                                     outbox& events)
     : queues_(queues),
       inlets_(ends),
       peers_(known),
@@ -36,7 +37,7 @@ arrivals::arrivals(const lane_queues& queues, inlets& ends, peers& known, outbox
 }
 
 /// All that are used, in lists.
-void arrivals::offer() noexcept {
+void incoming_messages::offer() noexcept {
   while (!used_.empty()) {
     const std::size_t count = std::min(used_.size(), offers_at_once);
     for (std::size_t i = 0; i < count; ++i) {
@@ -58,7 +59,7 @@ void arrivals::offer() noexcept {
   }
 }
 
-void arrivals::count_heard() noexcept {
+void incoming_messages::count_heard() noexcept {
   for (inlet* const i : heard_) {
     ++i->taken;
     tell(*i);
@@ -67,13 +68,13 @@ void arrivals::count_heard() noexcept {
 }
 
 /// How far the lane is, when that is news to the peer that it needs.
-void arrivals::tell(inlet& to) noexcept {
+void incoming_messages::tell(inlet& to) noexcept {
   if (to.taken - to.told < queues_.window() / 2 || to.speaking || to.replaced.is_set()) return;
   if (say(to, true)) to.told = to.taken;
 }
 
 /// A word for the stream of this inlet, or nothing, which fails when the peer is gone.
-bool arrivals::say(inlet& to, bool how_far) noexcept {
+bool incoming_messages::say(inlet& to, bool how_far) noexcept {
   if (to.qp == nullptr) return false;
   ibv_sge part{reinterpret_cast<std::uint64_t>(&to.taken), sizeof to.taken, 0};
   ibv_send_wr w{}, *refused = nullptr;
@@ -91,7 +92,7 @@ bool arrivals::say(inlet& to, bool how_far) noexcept {
   return to.speaking;
 }
 
-void arrivals::on_said(const ibv_wc& c) noexcept {
+void incoming_messages::on_said(const ibv_wc& c) noexcept {
   inlet* const i = inlets_.find(work_id(c.wr_id).number());
   if (i == nullptr) return;
   i->speaking = false;
@@ -102,7 +103,7 @@ void arrivals::on_said(const ibv_wc& c) noexcept {
   if (peer_lane* const p = peers_.find(i->from, i->lane); p != nullptr) peers_.lose(*p, silent);
 }
 
-void arrivals::take(const ibv_wc& c) noexcept {
+void incoming_messages::take(const ibv_wc& c) noexcept {
   const std::uint32_t buffer = work_id(c.wr_id).position();
   inlet* const from = comes_with(c);
   if (from == nullptr) return used_.push_back(buffer);
@@ -111,7 +112,7 @@ void arrivals::take(const ibv_wc& c) noexcept {
 }
 
 /// The inlet that messages have come to; null: they are none.
-inlet* arrivals::comes_with(const ibv_wc& c) noexcept {
+inlet* incoming_messages::comes_with(const ibv_wc& c) noexcept {
   if (c.status != IBV_WC_SUCCESS || (c.wc_flags & IBV_WC_WITH_IMM) == 0) return nullptr;
   const std::uint32_t about = ntohl(c.imm_data);
   if ((about & word_bit) != 0) {
@@ -122,7 +123,7 @@ inlet* arrivals::comes_with(const ibv_wc& c) noexcept {
   return from != nullptr && from->qp != nullptr && from->qp->qp_num == c.qp_num ? from : nullptr;
 }
 
-void arrivals::tell_messages() noexcept {
+void incoming_messages::tell_messages() noexcept {
   inlet& from = *opened_.from;
   if (from.known_as == nullptr) from.known_as = peers_.find(from.from, from.lane);
   auto* const p = static_cast<peer_lane*>(from.known_as);
@@ -140,7 +141,7 @@ void arrivals::tell_messages() noexcept {
 }
 
 /// A peer's lane has taken so many of a stream's messages.
-void arrivals::on_word(const ibv_wc& c, std::uint32_t about) noexcept {
+void incoming_messages::on_word(const ibv_wc& c, std::uint32_t about) noexcept {
   peer_lane* const p = peers_.at(about);
   const std::byte* const said = buffers_.at(work_id(c.wr_id).position());
   if (p == nullptr || p->out.qp == nullptr || p->out.qp->qp_num != c.qp_num) return;
@@ -150,7 +151,7 @@ void arrivals::on_word(const ibv_wc& c, std::uint32_t about) noexcept {
   (void)p->out.window.on_taken(taken);
 }
 
-void arrivals::probe_some() noexcept {
+void incoming_messages::probe_some() noexcept {
   const auto all = inlets_.all();
   std::size_t turns = 0;
   for (std::size_t n = 0; n < all.size() && turns < probes_per_turn; ++n) {
