@@ -32,12 +32,12 @@ TEST(ThisThread, HasANameOfItsOwn) {
 TEST(SleepWord, IsWokenByExactlyOne) {
   sleep_word word;
   EXPECT_FALSE(word.should_wake(glance::cheap));
-  word.lie_down();
+  word.mark_asleep();
   EXPECT_TRUE(word.should_wake(glance::cheap));
   EXPECT_FALSE(word.should_wake(glance::full));
-  EXPECT_TRUE(word.get_up());
-  word.lie_down();
-  EXPECT_FALSE(word.get_up());
+  EXPECT_TRUE(word.mark_awake());
+  word.mark_asleep();
+  EXPECT_FALSE(word.mark_awake());
   EXPECT_FALSE(word.should_wake(glance::full));
 }
 
@@ -55,7 +55,7 @@ int lost_wakes(glance how, int rounds) {
   int lost = 0;
   for (int i = 1; i <= rounds; ++i) {
     const int rung = bell.get();
-    word.lie_down();
+    word.mark_asleep();
     heavy_barrier();
     if (work.get() != i) {
       while (work.get() != i) std::this_thread::yield();
@@ -63,7 +63,7 @@ int lost_wakes(glance how, int rounds) {
       for (int wait = 0; bell.get() == rung && wait < 1'000'000; ++wait) std::this_thread::yield();
       lost += bell.get() == rung;
     }
-    word.get_up();
+    word.mark_awake();
     seen.set(i);
   }
   waker.join();

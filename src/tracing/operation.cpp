@@ -116,7 +116,7 @@ void ends_together::tell_watched(completion& done, const outcome& what) noexcept
     ended.of.tag = what.tag;
   }
   if (ended.recorded)
-    if (scribe* const by = scribe::mine(); by != nullptr) {
+    if (thread_recorder* const by = thread_recorder::mine(); by != nullptr) {
       if (at_ == 0) at_ = ticks();
       by->time_next();
       event e = event_of(ended.of, event_kind::operation, what.code);

@@ -102,7 +102,7 @@ class operation {
       tell_begin(*heard);
     if (!recorded) return;
     count_sample_anew();
-    by_ = scribe::mine();
+    by_ = thread_recorder::mine();
     if (by_ == nullptr) [[unlikely]]
       return;
     by_->set_place({of.self, of.lane});
@@ -161,7 +161,7 @@ class operation {
 
   const operation_info of_;
   operation_under_way* under_way_ = nullptr;
-  scribe* by_ = nullptr;  // null: it is not recorded
+  thread_recorder* by_ = nullptr;  // null: it is not recorded
   std::uint64_t begin_ = 0;
   bool timed_ = true;
 };

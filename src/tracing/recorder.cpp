@@ -11,7 +11,7 @@ namespace heddle::trace {
 
 constinit thread_local std::uint64_t detail::since_sample = ~std::uint64_t{0};
 constinit sync::owned_counter detail::recordings, detail::begun, detail::sample_now;
-constinit thread_local scribe* scribe::of_thread = nullptr;
+constinit thread_local thread_recorder* thread_recorder::of_thread = nullptr;
 
 namespace {
 constexpr std::size_t most_threads = 1024;
@@ -19,10 +19,10 @@ constinit thread_local role role_of_thread = role::owner;
 }  // namespace
 
 /// All there ever were. Threads come and go while nobody looks, so it is never destroyed.
-class scribes {
+class thread_recorders {
  public:
-  static scribes& all() {
-    static auto* const only = new scribes;
+  static thread_recorders& all() {
+    static auto* const only = new thread_recorders;
     return *only;
   }
   void watch(int more) noexcept {
@@ -48,19 +48,19 @@ class scribes {
     detail::recordings.subtract();
   }
 
-  scribe* take() noexcept {
+  thread_recorder* take() noexcept {
     const std::lock_guard lock(mutex_);
     try {
       if (free_.empty() && all_.size() < most_threads) {
         free_.reserve(all_.size() + 1);  // so that giving back cannot fail
-        auto made = std::make_unique<scribe>();
+        auto made = std::make_unique<thread_recorder>();
         made->ring_ = std::make_unique<sync::event_ring>(events_);
         free_.push_back(all_.emplace_back(std::move(made)).get());
       }
     } catch (const std::bad_alloc&) {
     }
     if (free_.empty()) return nullptr;
-    scribe* const s = free_.back();
+    thread_recorder* const s = free_.back();
     free_.pop_back();
     s->thread_ = static_cast<std::uint32_t>(gettid());
     s->begin_anew();
@@ -69,7 +69,7 @@ class scribes {
     s->place_ = {};
     return s;
   }
-  void give_back(scribe& s) noexcept {
+  void give_back(thread_recorder& s) noexcept {
     const std::lock_guard lock(mutex_);
     free_.push_back(&s);
   }
@@ -86,34 +86,34 @@ class scribes {
   std::mutex mutex_;  // guards what follows
   int watchers_ = 0;
   std::size_t events_ = 0;
-  std::vector<std::unique_ptr<scribe>> all_;
-  std::vector<scribe*> free_;
+  std::vector<std::unique_ptr<thread_recorder>> all_;
+  std::vector<thread_recorder*> free_;
 };
 
 /// The calling thread's, which is given back at its end.
 struct borrowed_scribe {
-  scribe* by = nullptr;
+  thread_recorder* by = nullptr;
   ~borrowed_scribe() {
-    scribe::of_thread = nullptr;
-    if (by != nullptr) scribes::all().give_back(*by);
+    thread_recorder::of_thread = nullptr;
+    if (by != nullptr) thread_recorders::all().give_back(*by);
   }
 };
 
-[[gnu::noinline]] scribe* scribe::make_mine() noexcept {
+[[gnu::noinline]] thread_recorder* thread_recorder::make_mine() noexcept {
   static constinit thread_local bool asked = false;  // also after the thread's objects have gone
   if (!is_recorded() || std::exchange(asked, true)) return nullptr;
   static thread_local borrowed_scribe held;
-  held.by = of_thread = scribes::all().take();
+  held.by = of_thread = thread_recorders::all().take();
   return of_thread;
 }
 
-[[gnu::noinline]] void scribe::begin_anew() noexcept {
+[[gnu::noinline]] void thread_recorder::begin_anew() noexcept {
   began_in_ = detail::begun.get();
   since_turn_ = ~std::uint64_t{0};
   untimed_left_ = 0;
 }
 
-bool scribe::samples_turn() noexcept {
+bool thread_recorder::samples_turn() noexcept {
   const bool due = since_turn_ >= detail::sample_now.get();
   since_turn_ = due ? 1 : since_turn_ + 1;
   return due;
@@ -124,13 +124,13 @@ void this_thread_is(role r) noexcept {
 }
 
 namespace {
-scribe* mine_if_recorded() noexcept {
-  return is_recorded() ? scribe::mine() : nullptr;
+thread_recorder* mine_if_recorded() noexcept {
+  return is_recorded() ? thread_recorder::mine() : nullptr;
 }
 }  // namespace
 
 void note(event_kind kind, std::int32_t peer, std::uint64_t amount) noexcept {
-  scribe* const by = mine_if_recorded();
+  thread_recorder* const by = mine_if_recorded();
   if (by == nullptr) return;
   event e;
   e.kind = kind;
@@ -144,14 +144,14 @@ void note(event_kind kind, std::int32_t peer, std::uint64_t amount) noexcept {
 }
 
 void note_at(event_kind kind, place where, std::uint64_t amount) noexcept {
-  scribe* const by = mine_if_recorded();
+  thread_recorder* const by = mine_if_recorded();
   if (by == nullptr) return;
   by->set_place(where);
   note(kind, -1, amount);
 }
 
 void span::begin(event_kind kind, place where, bool sampled) noexcept {
-  scribe* const by = mine_if_recorded();
+  thread_recorder* const by = mine_if_recorded();
   if (by == nullptr) return;
   by->set_place(where);
   if (sampled && !by->samples_turn()) return;
@@ -175,27 +175,27 @@ void span::end() noexcept {
 }
 
 recording::recording(std::uint32_t sample, std::size_t events)
-    : added_before_(scribes::all().begin(sample, events)) {
-  scribes::all().watch(1);
+    : added_before_(thread_recorders::all().begin(sample, events)) {
+  thread_recorders::all().watch(1);
 }
 
 recording::~recording() {
-  scribes::all().watch(-1);
-  scribes::all().end();
+  thread_recorders::all().watch(-1);
+  thread_recorders::all().end();
 }
 
 std::uint64_t recording::each(std::int32_t self, const std::function<void(const event&)>& f) const {
-  return scribes::all().each(added_before_, [&](const sync::event_ring::record& r) {
+  return thread_recorders::all().each(added_before_, [&](const sync::event_ring::record& r) {
     const event e = event::unpacked(r);
     if (e.self == self && e.end >= began_.ticks) f(e);
   });
 }
 
 void add_watcher() noexcept {
-  scribes::all().watch(1);
+  thread_recorders::all().watch(1);
 }
 void remove_watcher() noexcept {
-  scribes::all().watch(-1);
+  thread_recorders::all().watch(-1);
 }
 
 }  // namespace heddle::trace

@@ -40,15 +40,16 @@ inline constexpr std::size_t most_untimed_bytes = 256;
 namespace detail {
 /// Operations of this thread from the last that was sampled on; none yet: more than any sample.
 extern constinit thread_local std::uint64_t since_sample;
-// Changed under the mutex of the scribes. `begun`: how often the first recording of several has.
+// Changed under the mutex of the thread_recorders. `begun`: how often the first recording of
+// several has.
 extern constinit sync::owned_counter recordings, begun, sample_now;
 }  // namespace detail
 
 /// Of a thread: its ring, its role, and which of its operations are sampled.
-class scribe {
+class thread_recorder {
  public:
   /// The calling thread's; made on first use. Null: no memory, or too many threads.
-  [[nodiscard]] static scribe* mine() noexcept {
+  [[nodiscard]] static thread_recorder* mine() noexcept {
     return of_thread != nullptr ? of_thread : make_mine();
   }
 
@@ -87,12 +88,12 @@ class scribe {
   [[nodiscard]] place where() const noexcept { return place_; }
 
  private:
-  friend class scribes;
+  friend class thread_recorders;
   friend struct borrowed_scribe;
-  static scribe* make_mine() noexcept;
+  static thread_recorder* make_mine() noexcept;
   /// What is behind from an earlier recording is nothing to count from.
   void begin_anew() noexcept;
-  static constinit thread_local scribe* of_thread;
+  static constinit thread_local thread_recorder* of_thread;
 
   std::unique_ptr<sync::event_ring> ring_;
   std::uint32_t thread_ = 0;
@@ -142,7 +143,7 @@ class span {
  private:
   void begin(event_kind kind, place where, bool sampled) noexcept;
   void end() noexcept;
-  scribe* by_ = nullptr;
+  thread_recorder* by_ = nullptr;
   event_kind kind_{};
   place where_;
   std::uint64_t begin_ = 0, amount_ = 0;

@@ -55,7 +55,7 @@ class participant {
     int status = success;
     for (const section& one : sections_.all()) {
       if (one.how.layer != layer || !go_on) continue;
-      status = graver_of(status, run(one, go_on));
+      status = worse_of(status, run(one, go_on));
     }
     return status;
   }
@@ -110,7 +110,7 @@ class participant {
     go_on = !interrupted_ && !cut_off_ && (losses & stop_requested) == 0;
     if (const std::string rest = kept_from(losses); go_on && !rest.empty()) {
       go_on = false;
-      status = graver_of(status, incomplete);
+      status = worse_of(status, incomplete);
       if (report_)
         tools::complain(fmt::format(
             "heddle linktest: a rank was lost, so these sections are left out: {}\n", rest));
@@ -418,7 +418,7 @@ int run_rank(options chosen) {
       tools::complain(fmt::format("heddle linktest: with --layers {}: {}\n", layer, why.what()));
       return bad_usage;
     }
-    status = graver_of(status, self->run(layer, go_on));
+    status = worse_of(status, self->run(layer, go_on));
   }
   return status;
 }

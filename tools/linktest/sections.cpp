@@ -50,7 +50,7 @@ std::vector<section> sections_of(const options& chosen) {
   return out;
 }
 
-int graver_of(int a, int b) noexcept {
+int worse_of(int a, int b) noexcept {
   constexpr int by_signal = 128;
   if (a == success || b == success) return a == success ? b : a;
   if (a >= by_signal || b >= by_signal) return std::max(a, b);

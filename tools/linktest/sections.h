@@ -21,6 +21,6 @@ struct section {
 
 /// Of two sections' statuses the one that the run ends with: an end by a signal, then the lower
 /// number that is no success.
-[[nodiscard]] int graver_of(int a, int b) noexcept;
+[[nodiscard]] int worse_of(int a, int b) noexcept;
 
 }  // namespace heddle::linktest

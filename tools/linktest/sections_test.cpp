@@ -56,10 +56,10 @@ TEST(Sections, AreOnePerLayerKernelOpAndMode) {
 }
 
 TEST(Sections, EndTheRunWithTheGravestOfTheirStatuses) {
-  EXPECT_EQ(graver_of(success, slow_part), slow_part);
-  EXPECT_EQ(graver_of(slow_part, incomplete), incomplete);
-  EXPECT_EQ(graver_of(corrupted, 130), 130);
-  EXPECT_EQ(graver_of(success, success), success);
+  EXPECT_EQ(worse_of(success, slow_part), slow_part);
+  EXPECT_EQ(worse_of(slow_part, incomplete), incomplete);
+  EXPECT_EQ(worse_of(corrupted, 130), 130);
+  EXPECT_EQ(worse_of(success, success), success);
 }
 
 /// Two ranks and one size, with a time each way; the second one is not measured where it is 0.

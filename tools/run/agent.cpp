@@ -213,8 +213,8 @@ void agent::deliver(const std::vector<meeting_rounds::reply>& replies) {
   if (ranks_) ranks_->deliver(own);
 }
 
-void agent::hungry() {
-  up_->send(message{message_kind::hungry});
+void agent::wants_input() {
+  up_->send(message{message_kind::wants_input});
 }
 
 void agent::reap() {

@@ -28,7 +28,7 @@
 //   leave      rank, round                 why
 //   end        rank                        why
 //   abort      rank, exit status           why the job is to end
-//   hungry                                 rank 0 has read the last input
+//   wants_input                            rank 0 has read the last input
 //   done                                   nothing is left of the ranks
 //
 //   both
@@ -75,7 +75,7 @@ enum class message_kind : std::uint8_t {
   call,
   leave,
   end,
-  hungry,
+  wants_input,
   done,
   ping,
   abort,

@@ -146,7 +146,7 @@ placement crew::placement_of(int rank) {
   placement where;
   if (rank != 0) where.input = no_input_.get();
   if (rank == 0 && orders_.feeds_first) {
-    input_.emplace(here_.loop, [this] { owner_.hungry(); });
+    input_.emplace(here_.loop, [this] { owner_.wants_input(); });
     where.input = input_->read_end();
   }
   if (!cpus_.empty()) where.cpus = cpus_[ranks_.size()];

@@ -125,8 +125,8 @@ void fleet::take(agent_link& link, const message& m) {
     }
     case message_kind::output:
       return output_.take(m.number(0), m.text(), [&link](const message& a) { link.send(a); });
-    case message_kind::hungry:
-      return owner_.hungry();
+    case message_kind::wants_input:
+      return owner_.wants_input();
     case message_kind::lost:
       return take_loss(link, m);
     case message_kind::done:

@@ -27,7 +27,7 @@ class group_owner {
   virtual void rank_started(int rank, pid_t process, const std::string& host) = 0;
   virtual void rank_ended(const rank_end& end) = 0;
   /// Rank 0 is ready for the next piece of input.
-  virtual void hungry() = 0;
+  virtual void wants_input() = 0;
   /// Not all ranks can be started; `status` is what the launcher should end with.
   virtual void cannot_start(int status, const std::string& why) = 0;
   /// Something that people should know, and that is no failure. `host` may be empty.
@@ -47,7 +47,7 @@ class rank_group {
   virtual void reap(const std::vector<ended_child>& ended) = 0;
   /// To the ranks and what they have started.
   virtual void signal(int signal) = 0;
-  /// A piece for rank 0 to read, at most one for each time that it was hungry; empty: the end.
+  /// A piece for rank 0 to read, at most one for each time that it wanted one; empty: the end.
   virtual void input(std::string_view piece) = 0;
   /// Those that have not ended after SIGKILL are waited for no longer.
   virtual void abandon() = 0;

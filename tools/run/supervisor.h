@@ -34,7 +34,7 @@ class supervisor final : public group_owner {
 
   void rank_started(int rank, pid_t process, const std::string& host) override;
   void rank_ended(const rank_end& end) override;
-  void hungry() override { input_->next(); }
+  void wants_input() override { input_->next(); }
   void cannot_start(int status, const std::string& why) override;
   void remark(const std::string& host, const std::string& text) override;
   void host_lost(const std::vector<int>& ranks, const std::string& why) override;

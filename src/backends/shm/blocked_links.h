@@ -24,11 +24,11 @@ class blocked_links {
   void remove(const link& to) noexcept { std::erase(links_, &to); }
 
   /// From now on a receiver that frees lines wakes us.
-  void lie_down() noexcept {
-    for (link* to : links_) to->out->control().producer_waits.lie_down();
+  void mark_asleep() noexcept {
+    for (link* to : links_) to->out->control().producer_waits.mark_asleep();
   }
-  void get_up() noexcept {
-    for (link* to : links_) to->out->control().producer_waits.get_up();
+  void mark_awake() noexcept {
+    for (link* to : links_) to->out->control().producer_waits.mark_awake();
   }
   [[nodiscard]] bool some_have_room() const noexcept {
     return std::ranges::any_of(links_,

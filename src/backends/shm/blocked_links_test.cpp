@@ -41,10 +41,10 @@ TEST_F(BlockedLinks, HaveRoomOnceTheReceiverHasGivenLinesBack) {
 
 TEST_F(BlockedLinks, AreWokenByTheirReceiversUntilTheyGetUp) {
   EXPECT_FALSE(is_to_be_woken());
-  blocked.lie_down();
+  blocked.mark_asleep();
   EXPECT_TRUE(is_to_be_woken());
-  blocked.lie_down();
-  blocked.get_up();
+  blocked.mark_asleep();
+  blocked.mark_awake();
   EXPECT_FALSE(is_to_be_woken());
 }
 

@@ -130,9 +130,9 @@ std::shared_ptr<void> shm_device::import(rank number, memory::region_ref region,
   return imports_.import(peer, region, out);
 }
 
-void shm_device::bury(rank number) noexcept {
+void shm_device::mark_lost(rank number) noexcept {
   const std::scoped_lock lock(mutex_);
-  imports_.bury(number);
+  imports_.mark_lost(number);
 }
 
 std::unique_ptr<endpoint> shm_device::make_endpoint(int lane) {
@@ -142,20 +142,20 @@ std::unique_ptr<endpoint> shm_device::make_endpoint(int lane) {
   return std::make_unique<shm_endpoint>(*this, lane);
 }
 
-void shm_device::enlist(int lane, lane_sleep& sleep) {
+void shm_device::add_lane(int lane, lane_sleep& sleep) {
   const std::scoped_lock lock(mutex_);
   const auto index = static_cast<std::size_t>(lane);
   if (made_[index])
     throw error(fmt::format("lane {} was opened before: its number is used up", lane));
-  peers_.enlist(sleep);
+  peers_.add_sleeper(sleep);
   made_[index] = asked_for_[index] = true;
   const auto used = static_cast<std::uint32_t>(lane + 1);
   if (memory().lanes_used.get() < used) memory().lanes_used.set(used);
 }
 
-void shm_device::discharge(lane_sleep& sleep) noexcept {
+void shm_device::remove_lane(lane_sleep& sleep) noexcept {
   const std::scoped_lock lock(mutex_);
-  peers_.discharge(sleep);
+  peers_.remove_sleeper(sleep);
 }
 
 int shm_device::serve() noexcept {

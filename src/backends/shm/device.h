@@ -53,11 +53,11 @@ class shm_device final : public device {
   [[nodiscard]] std::shared_ptr<peer_process> stand_in(rank peer) const {
     return peers_.stand_in(peer);
   }
-  /// As imported_regions::bury().
-  void bury(rank peer) noexcept;
-  /// As known_peers::enlist(); each lane once.
-  void enlist(int lane, lane_sleep& sleep);
-  void discharge(lane_sleep& sleep) noexcept;
+  /// As imported_regions::mark_lost().
+  void mark_lost(rank peer) noexcept;
+  /// As known_peers::add_sleeper(); each lane once.
+  void add_lane(int lane, lane_sleep& sleep);
+  void remove_lane(lane_sleep& sleep) noexcept;
 
  private:
   void refuse_native_copies(std::string_view of);

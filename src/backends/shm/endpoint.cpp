@@ -14,12 +14,12 @@ shm_endpoint::shm_endpoint(shm_device& owner, int lane)
       sleep_(mine_),
       links_(owner, lane, incoming_, blocked_),
       announced_(mine_.rings) {
-  device_.enlist(lane, sleep_);
+  device_.add_lane(lane, sleep_);
   sleep_.show_bell();
 }
 
 shm_endpoint::~shm_endpoint() {
-  device_.discharge(sleep_);
+  device_.remove_lane(sleep_);
   sleep_.hide_bell();
   mine_.core.set(0);
 }
@@ -53,7 +53,7 @@ std::size_t shm_endpoint::report_ends(std::span<event> out) noexcept {
     if (count == out.size()) return false;
     out[count++] = {event::kind_t::peer_lost, status::peer_lost, &ended, nullptr,
                     bytes_of(ended.why())};
-    if (ended.process->known_gone()) device_.bury(ended.peer);
+    if (ended.process->known_gone()) device_.mark_lost(ended.peer);
     forget(ended);
     return true;
   });

@@ -52,8 +52,8 @@ class shm_endpoint final : public endpoint {
   void forget(link& lost) noexcept;
 
   // Sleep.
-  bool lie_down(bool for_sure) noexcept;
-  void get_up() noexcept;
+  bool go_to_sleep(bool for_sure) noexcept;
+  void wake_up() noexcept;
   [[nodiscard]] bool work_in_sight() noexcept;
 
   // Constant after construction.

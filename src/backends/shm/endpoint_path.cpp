@@ -65,7 +65,7 @@ inline std::size_t shm_endpoint::look(std::span<event> out) noexcept {
 }
 
 std::size_t shm_endpoint::do_chores_and_look(std::span<event> out) noexcept {
-  if (sleep_.is_down()) get_up();
+  if (sleep_.is_asleep()) wake_up();
   incoming_.release();  // the events of the last poll are over
   announced_.read([this](const auto& ring) { return links_.accept(ring); });
   chores_ = pace_.wait() || announced_.some_wait();

@@ -8,26 +8,26 @@
 namespace heddle::transport::shm {
 
 bool shm_endpoint::arm() noexcept {
-  return lie_down(true);
+  return go_to_sleep(true);
 }
 
 bool shm_endpoint::arm_loosely() noexcept {
   incoming_.release();
-  return lie_down(false);
+  return go_to_sleep(false);
 }
 
 /// `for_sure`: with the barrier, which interrupts the cores of all senders. Without it one of them
 /// may store a message and still see this lane awake, while its store comes here after the last
 /// look for work.
-bool shm_endpoint::lie_down(bool for_sure) noexcept {
+bool shm_endpoint::go_to_sleep(bool for_sure) noexcept {
   if (incoming_.hold_messages()) return false;  // senders may wait for these lines
   if (links_.take_shortage()) return false;     // nothing tells when there are descriptors again
   chores_ = true;
-  sleep_.lie_down();
-  blocked_.lie_down();
+  sleep_.mark_asleep();
+  blocked_.mark_asleep();
   if (for_sure) sync::heavy_barrier();
   if (!work_in_sight()) return true;
-  get_up();
+  wake_up();
   blocked_.forget_those_with_room();
   return false;
 }
@@ -51,7 +51,7 @@ bool shm_endpoint::shares_core(int core) noexcept {
   return false;
 }
 
-/// Looked at after lie_down(): whatever comes later rings.
+/// Looked at after go_to_sleep(): whatever comes later rings.
 bool shm_endpoint::work_in_sight() noexcept {
   const auto has_closed = [](const link* each) {
     return each->state == link::state_t::open && each->process->known_gone();
@@ -62,9 +62,9 @@ bool shm_endpoint::work_in_sight() noexcept {
          std::ranges::any_of(links_.all(), owes);
 }
 
-void shm_endpoint::get_up() noexcept {
-  blocked_.get_up();
-  sleep_.get_up();
+void shm_endpoint::wake_up() noexcept {
+  blocked_.mark_awake();
+  sleep_.mark_awake();
   look_around();
 }
 

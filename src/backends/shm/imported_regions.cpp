@@ -79,7 +79,7 @@ void imported_regions::forget_unused() {
   forget_at_ = 64 + 2 * known_.size();
 }
 
-void imported_regions::bury(rank number) noexcept {
+void imported_regions::mark_lost(rank number) noexcept {
   for (auto it = known_.lower_bound({number, 0, 0});
        it != known_.end() && std::get<0>(it->first) == number; ++it) {
     if (const auto found = it->second.lock()) found->slot->live().set(0);

@@ -19,7 +19,7 @@ class imported_regions {
   std::shared_ptr<void> import(const std::shared_ptr<peer_process>& peer, memory::region_ref region,
                                detail::remote_target& out);
   /// Direct operations on the peer's regions find them withdrawn from now on.
-  void bury(rank peer) noexcept;
+  void mark_lost(rank peer) noexcept;
 
  private:
   struct imported;

@@ -44,9 +44,9 @@ TEST_F(ImportedRegions, MapsARegionOnceWhileItIsInUse) {
 
 TEST_F(ImportedRegions, FindsThoseOfABuriedPeerWithdrawn) {
   const auto keep = imports.import(peer, region.ref, target);
-  imports.bury(2);
+  imports.mark_lost(2);
   EXPECT_TRUE(target.live->is(target.generation));
-  imports.bury(1);
+  imports.mark_lost(1);
   EXPECT_FALSE(target.live->is(target.generation));
 }
 

@@ -66,8 +66,8 @@ TEST_F(IncomingRings, WakeASenderThatWaitsForItsLines) {
   }
   const bell_pipe bell = make_bell();
   one.receiver.there->bell.set(bell.write.get());
-  one.receiver.there->asleep.lie_down();
-  one.sender.out->control().producer_waits.lie_down();
+  one.receiver.there->asleep.mark_asleep();
+  one.sender.out->control().producer_waits.mark_asleep();
   ASSERT_THAT(take(1), testing::SizeIs(1));
   EXPECT_FALSE(is_readable(bell.read.get()));
   rings.release();

@@ -80,12 +80,12 @@ void known_peers::announce(const std::shared_ptr<peer_process>& peer) {
   opened_[peer->number()] = peer;
 }
 
-void known_peers::enlist(lane_sleep& lane) {
+void known_peers::add_sleeper(lane_sleep& lane) {
   for (auto& [number, peer] : opened_) lane.watch(*peer);
   lanes_.push_back(&lane);
 }
 
-void known_peers::discharge(const lane_sleep& lane) noexcept {
+void known_peers::remove_sleeper(const lane_sleep& lane) noexcept {
   std::erase(lanes_, &lane);
 }
 

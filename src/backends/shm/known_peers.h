@@ -36,8 +36,8 @@ class known_peers {
   [[nodiscard]] std::shared_ptr<peer_process> stand_in(rank number) const;
 
   /// Makes the ends of peers, present and later ones, wake the lane. Throws.
-  void enlist(lane_sleep& lane);
-  void discharge(const lane_sleep& lane) noexcept;
+  void add_sleeper(lane_sleep& lane);
+  void remove_sleeper(const lane_sleep& lane) noexcept;
   /// What was written before is seen by all lanes of the peers that were opened: sleeping ones are
   /// woken, awake ones look by themselves.
   void wake_all() noexcept;

@@ -29,7 +29,7 @@ lane_sleep::lane_sleep(lane_slot& mine)
 
 void lane_sleep::hide_bell() noexcept {
   mine_.bell.set(-1);
-  mine_.asleep.get_up();
+  mine_.asleep.mark_awake();
 }
 
 void lane_sleep::watch(const peer_process& peer) {
@@ -42,14 +42,14 @@ void lane_sleep::unwatch(const peer_process& peer) noexcept {
   epoll_ctl(awaited_.get(), EPOLL_CTL_DEL, peer.watch_fd(), nullptr);
 }
 
-void lane_sleep::lie_down() noexcept {
-  down_ = true;
-  mine_.asleep.lie_down();
+void lane_sleep::mark_asleep() noexcept {
+  asleep_ = true;
+  mine_.asleep.mark_asleep();
 }
 
-void lane_sleep::get_up() noexcept {
-  down_ = false;
-  mine_.asleep.get_up();
+void lane_sleep::mark_awake() noexcept {
+  asleep_ = false;
+  mine_.asleep.mark_awake();
   silence_bell(bell_.read.get());
 }
 

@@ -36,9 +36,9 @@ class lane_sleep {
   [[nodiscard]] int fd() const noexcept { return awaited_.get(); }
   /// From now on whoever has work for the lane rings. A heavy_barrier() and a last look for work
   /// have to follow.
-  void lie_down() noexcept;
-  void get_up() noexcept;
-  [[nodiscard]] bool is_down() const noexcept { return down_; }
+  void mark_asleep() noexcept;
+  void mark_awake() noexcept;
+  [[nodiscard]] bool is_asleep() const noexcept { return asleep_; }
   using ended_ranks = std::array<rank, 16>;
   /// Puts ranks whose processes may have ended into `out`, and returns how many. The others come in
   /// a later call. Leaves the bell alone: maintain() may come between arm() and the sleep.
@@ -48,7 +48,7 @@ class lane_sleep {
   lane_slot& mine_;
   const bell_pipe bell_;
   const owned_fd awaited_;  // epoll: the bell, and the ends of all peers
-  bool down_ = false;
+  bool asleep_ = false;
 };
 
 }  // namespace heddle::transport::shm

@@ -29,29 +29,29 @@ TEST_F(LaneSleep, ShowsItsBellOnlyWhileItIsToBeRung) {
   EXPECT_LT(slot.bell.get(), 0);
   sleep.show_bell();
   EXPECT_GE(slot.bell.get(), 0);
-  sleep.lie_down();
+  sleep.mark_asleep();
   sleep.hide_bell();
   EXPECT_LT(slot.bell.get(), 0);
   EXPECT_FALSE(slot.asleep.seems_asleep());
 }
 
 TEST_F(LaneSleep, IsSeenByPeersUntilItGetsUp) {
-  sleep.lie_down();
-  EXPECT_TRUE(sleep.is_down());
+  sleep.mark_asleep();
+  EXPECT_TRUE(sleep.is_asleep());
   EXPECT_TRUE(slot.asleep.seems_asleep());
-  sleep.get_up();
-  EXPECT_FALSE(sleep.is_down());
+  sleep.mark_awake();
+  EXPECT_FALSE(sleep.is_asleep());
   EXPECT_FALSE(slot.asleep.seems_asleep());
 }
 
 TEST_F(LaneSleep, EndsWithTheBellThatGettingUpSilences) {
-  sleep.lie_down();
+  sleep.mark_asleep();
   EXPECT_FALSE(is_woken());
   sleep.wake();
   EXPECT_TRUE(is_woken());
   EXPECT_EQ(ended(), 0);
   EXPECT_TRUE(is_woken()) << "to look for ends leaves the bell alone";
-  sleep.get_up();
+  sleep.mark_awake();
   EXPECT_FALSE(is_woken());
 }
 
@@ -104,7 +104,7 @@ TEST_F(LaneSleep, EndsWithAPeerThatIsWatched) {
 
 TEST_F(LaneSleep, EndsWhenAPeerIsAddedThatMayHaveAnnouncedARing) {
   known_peers peers(false, 2);
-  peers.enlist(sleep);
+  peers.add_sleeper(sleep);
   peers.add(own_credentials(), here.where(), nullptr);
   EXPECT_TRUE(is_woken());
 }

@@ -149,11 +149,11 @@ TEST_F(ShmLiar, IsLostAfterItsGoodMessagesWhenTheRingTurnsToNonsense) {
 }
 
 TEST_F(ShmLiar, CannotMakeItsPeersRingSomethingElse) {
-  victim().lanes[0].asleep.lie_down();
+  victim().lanes[0].asleep.mark_asleep();
   const owned_fd precious = make_sealed_memory("precious", 4096);
   for (const int fd : {-2, 1 << 30, precious.get()}) {
     victim().lanes[0].bell.set(fd);
-    victim().lanes[0].asleep.lie_down();
+    victim().lanes[0].asleep.mark_asleep();
     EXPECT_EQ(ranks[1]->send(0, "x"), status::done);
   }
 }

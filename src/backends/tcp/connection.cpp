@@ -88,7 +88,7 @@ std::string connection::describe_end() const {
   return "it sent what no engine sends";
 }
 
-void connection::fall_silent() noexcept {
+void connection::stop_writing() noexcept {
   mute = true;
   read_limit = received + last_words_bytes;
   out_.discard();

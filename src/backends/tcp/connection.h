@@ -95,7 +95,7 @@ class connection {
 
   /// Its peer is being lost: nothing is written any more, and it is read only so far that the peer
   /// gets to finish what it had said.
-  void fall_silent() noexcept;
+  void stop_writing() noexcept;
   /// True when the peer owes something and has moved no byte for so long. Asked now and then;
   /// `away_ms`: for so long of the time since, nobody was here to look.
   [[nodiscard]] bool is_stuck(std::uint64_t timeout_ms, std::uint64_t away_ms) noexcept;

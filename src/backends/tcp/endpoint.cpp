@@ -200,7 +200,7 @@ void tcp_endpoint::adopt(stream with, peer_lane& p, bool ours) noexcept {
   if (choosing) c.choose();
   if (p.is == peer_lane::life::ending) {
     losses_.end_grace(p);
-    return reader_.take_last_words(c);
+    return reader_.read_to_end(c);
   }
   if (p.is == peer_lane::life::wanted) losses_.forget(p);  // if it was missed
   if (choosing) use(c);
@@ -217,7 +217,7 @@ void tcp_endpoint::use(connection& c) noexcept {
   if (p.is <= peer_lane::life::wanted) p.out = &c;
   if (to_self) return;
   connector_.forget(p);
-  reader_.bury(p, &c);
+  reader_.close_all_to(p, &c);
 }
 
 void tcp_endpoint::act_on_changes() noexcept {
@@ -231,14 +231,14 @@ void tcp_endpoint::act_on_changes() noexcept {
 
 // From here on the peer only gets to finish what it had said.
 void tcp_endpoint::begin_loss(peer_lane& p, status code, std::string why) noexcept {
-  if (p.is == peer_lane::life::unreached) return reader_.bury(p);
+  if (p.is == peer_lane::life::unreached) return reader_.close_all_to(p);
   if (p.is > peer_lane::life::unreached) return;
   p.is = peer_lane::life::ending;
   losses_.forget(p);  // if it was missed
   losses_.begin(p, code, std::move(why), p.out == nullptr);
   p.out = nullptr;
   for (const auto& c : reader_.all()) {
-    if (&c->peer() == &p) reader_.take_last_words(*c);
+    if (&c->peer() == &p) reader_.read_to_end(*c);
   }
 }
 
@@ -257,7 +257,7 @@ void tcp_endpoint::close_all(peer_lane& p) noexcept {
   p.is = peer_lane::life::lost;
   p.out = nullptr;
   connector_.forget(p);
-  reader_.bury(p);
+  reader_.close_all_to(p);
 }
 
 void tcp_endpoint::drop(remote_lane& of) noexcept {

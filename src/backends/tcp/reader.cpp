@@ -28,7 +28,7 @@ connection& reader::add(std::unique_ptr<connection> made) {
   return c;
 }
 
-void reader::bury(const remote_lane& peer, const connection* kept) noexcept {
+void reader::close_all_to(const remote_lane& peer, const connection* kept) noexcept {
   const auto gone = [&](const connection& c) { return &c != kept && &c.peer() == &peer; };
   writer_.forget(gone);
   for (auto* list : {&stalled_, &shared_.changed})
@@ -38,13 +38,13 @@ void reader::bury(const remote_lane& peer, const connection* kept) noexcept {
     c->ops().end_all();
     watch(*c, 0);  // a forked child may keep the socket open, which would go on telling
     c->release().reset();
-    buried_.push_back(std::move(c));
+    closed_.push_back(std::move(c));
   }
   std::erase(conns_, nullptr);
 }
 
-void reader::take_last_words(connection& c) noexcept {
-  c.fall_silent();
+void reader::read_to_end(connection& c) noexcept {
+  c.stop_writing();
   soon(c);
 }
 
@@ -64,7 +64,7 @@ bool reader::arm() noexcept {
 
 void reader::begin_poll() noexcept {
   ++polls_;
-  if (!buried_.empty()) buried_.clear();
+  if (!closed_.empty()) closed_.clear();
   if (!watching_ || ++polls_awake_ != polls_watched) [[likely]]
     return;
   watching_ = false;

@@ -41,9 +41,9 @@ class reader {
   }
   /// Ends what is in flight on those to `peer` but `kept`, and closes them. Messages that were
   /// taken from them stay until the next poll.
-  void bury(const remote_lane& peer, const connection* kept = nullptr) noexcept;
+  void close_all_to(const remote_lane& peer, const connection* kept = nullptr) noexcept;
   /// Nothing is written to it any more, and it is read until it has nothing more to say.
-  void take_last_words(connection& c) noexcept;
+  void read_to_end(connection& c) noexcept;
 
   void begin_poll() noexcept;
   /// Reads those that may have something, each for a turn.
@@ -62,7 +62,7 @@ class reader {
   shared_state& shared_;
   writer& writer_;
   std::vector<std::unique_ptr<connection>> conns_;
-  std::vector<std::unique_ptr<connection>> buried_;
+  std::vector<std::unique_ptr<connection>> closed_;
   std::vector<connection*> stalled_, reading_;  // to be read again at once
   std::uint64_t polls_ = 0;
   bool watching_ = false;     // all connections are in the epoll set

@@ -9,14 +9,14 @@ namespace heddle::transport::verbs {
 
 status regions::look_up(peer_lane& p, const op& o, peer_region*& out) {
   return p.process->regions.look_up(o.region, out, [&](peer_region& r) {
-    if (o.place.by == name_of_places(p.process->facts.nonce)) return be_told(r, o.place);
+    if (o.place.by == name_of_places(p.process->facts.nonce)) return accept(r, o.place);
     fetch(p, r);
     return status::busy_queue;  // it is asked for again after a poll
   });
 }
 
 /// What is announced may be read. How much of it there is, the peer's card knows.
-status regions::be_told(peer_region& r, const region_place& where) noexcept {
+status regions::accept(peer_region& r, const region_place& where) noexcept {
   r.allowed = rights::read;
   r.bytes = UINT64_MAX;
   r.address = where.address;

@@ -22,7 +22,7 @@ class regions {
   static void distrust(peer_process& p) noexcept;
 
  private:
-  static status be_told(peer_region& r, const region_place& where) noexcept;
+  static status accept(peer_region& r, const region_place& where) noexcept;
   void fetch(peer_lane& p, peer_region& r) noexcept;
 
   slots& slots_;
