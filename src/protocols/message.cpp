@@ -6,7 +6,7 @@
 namespace heddle::protocols {
 namespace {
 
-enum class extension : std::uint8_t { none, rendezvous, access, atomic, reply };
+enum class extension : std::uint8_t { none, rendezvous, access, atomic, reply, delivery };
 
 constexpr extension extension_of(message_kind k) noexcept {
   switch (k) {
@@ -22,6 +22,8 @@ constexpr extension extension_of(message_kind k) noexcept {
     case message_kind::rma_done:
     case message_kind::rma_value:
       return extension::reply;
+    case message_kind::cts:
+      return extension::delivery;
     default:
       return extension::none;
   }
@@ -54,7 +56,7 @@ class reader {
 };
 
 constexpr std::size_t bytes_of(extension e) noexcept {
-  constexpr std::array<std::size_t, 5> sizes{0, 48, 24, 40, 16};
+  constexpr std::array<std::size_t, 6> sizes{0, 48, 24, 40, 16, 16};
   return sizes[static_cast<std::size_t>(e)];
 }
 
@@ -75,6 +77,9 @@ void with_extension(extension e, M& m, F&& f) noexcept {
       break;
     case extension::reply:
       f(m.position, m.value);
+      break;
+    case extension::delivery:
+      f(m.id, m.bytes);
       break;
   }
 }
@@ -97,7 +102,7 @@ bool parse_message(std::span<const std::byte> bytes, message& m) noexcept {
   std::uint8_t header_bytes = 0;
   std::uint16_t zero = 0;
   reader(bytes.data()).get(m.kind, m.flag, m.handler, header_bytes, m.width, zero, m.word);
-  if (m.kind < message_kind::tag_eager || m.kind > message_kind::rma_value) return false;
+  if (m.kind < message_kind::tag_eager || m.kind > last_message_kind) return false;
   if (zero != 0 || m.handler >= max_handlers || header_bytes > max_call_header) return false;
   std::size_t at = base_bytes;
   if (const extension e = extension_of(m.kind); e != extension::none) {

@@ -36,10 +36,12 @@ enum class message_kind : std::uint8_t {
   rma_done,    ///< word: id; flag: status; reply.position: bytes written
   rma_atomic,  ///< word: id; flag: atomic_op; width; access; operand, compare
   rma_value,   ///< word: id; flag: status; reply.value: the old value
+  cts,         ///< word: rendezvous id; delivery: `bytes` are received under `id`
 };
+inline constexpr message_kind last_message_kind = message_kind::cts;
 
 /// For tables by kind.
-inline constexpr std::size_t message_kinds = static_cast<std::size_t>(message_kind::rma_value) + 1;
+inline constexpr std::size_t message_kinds = static_cast<std::size_t>(last_message_kind) + 1;
 constexpr std::size_t index_of(message_kind k) noexcept {
   return static_cast<std::size_t>(k);
 }
@@ -57,8 +59,8 @@ struct message {
   handler_id handler = 0;
   std::uint64_t word = 0;
   std::uint32_t slot = 0, generation = 0;  // rendezvous, access: region
-  std::uint64_t offset = 0, bytes = 0;     // rendezvous, access
-  std::uint64_t id = 0;                    // rendezvous
+  std::uint64_t offset = 0, bytes = 0;     // rendezvous, access; delivery: bytes
+  std::uint64_t id = 0;                    // rendezvous, delivery
   transport::region_place place;           // rendezvous: of the region
   std::uint64_t operand = 0, compare = 0;  // rma_atomic
   std::uint64_t position = 0, value = 0;   // reply

@@ -42,7 +42,7 @@ port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::lis
         belong(tagged_, kind::tag_eager, kind::tag_rts);
         belong(flow_, kind::credit);
         belong(calls_, kind::call_eager, kind::call_rts);
-        belong(rendezvous_, kind::fin);
+        belong(rendezvous_, kind::fin, kind::cts);
         belong(liveness_, kind::ping, kind::pong);
         belong(rma_target_, kind::rma_put, kind::rma_get, kind::rma_atomic);
         belong(transfers_.by_messages(), kind::rma_data, kind::rma_done, kind::rma_value);

@@ -22,6 +22,7 @@ void each_way(const surroundings& where, const peer& p, F function) {
 
 status rendezvous::send(peer& to, const command& c) {
   request& r = ops_.begin(&to, c, *this);
+  r.kind = transport::op_kind::send;
   r.memory = c.memory;
   r.header = c.header;
   return path_.submit(r);
@@ -59,7 +60,15 @@ void rendezvous::take_back(request& r, bool read) {
   where_.regions->remove(lent);
 }
 
+/// Whether the receiver is sent the data when it has a place for it, instead of reading it.
+bool rendezvous::delivers(const request& r) noexcept {
+  using enum transport::op_kind;
+  const peer& p = *r.with;
+  return !p.takes(get) && p.takes(receive) && p.takes(deliver) && r.memory.size() <= p.max_op;
+}
+
 status rendezvous::start(request& r) {
+  if (r.kind == transport::op_kind::deliver) return path_.post(r);
   message m;
   const bool tagged = r.what == command_kind::send;
   m.kind = tagged ? message_kind::tag_rts : message_kind::call_rts;
@@ -68,7 +77,7 @@ status rendezvous::start(request& r) {
   m.header = r.header;
   m.bytes = r.memory.size();
   m.id = r.id();
-  if (m.bytes != 0) {
+  if (m.bytes != 0 && !delivers(r)) {
     lend(r, m);
     if (m.generation == 0) return status::busy_queue;  // no region left: later
   }
@@ -92,8 +101,19 @@ void rendezvous::on_message(peer& from, const message& m) {
   request* const r = ops_.pool().find(m.word, from);
   if (r == nullptr || r->owner != this || r->at != stage::reply)
     return;  // ended meanwhile, or not ours to end
+  if (m.kind == message_kind::cts) return deliver(*r, m);
   take_in_hand(*r);
   ended(*r, status_of(m.flag));
+}
+
+void rendezvous::deliver(request& r, const message& cts) {
+  if (!delivers(r) || cts.bytes == 0 || cts.bytes > r.memory.size()) return path_.violated(*r.with);
+  take_in_hand(r);
+  r.kind = transport::op_kind::deliver;
+  r.by = carrier::deliveries;
+  r.memory = r.memory.first(cts.bytes);
+  r.operand = cts.id;
+  path_.resume(r);
 }
 
 // --- the receiver ----------------------------------------------------------------------
@@ -108,10 +128,34 @@ void rendezvous::fetch(request& r, const announcement& a, std::span<std::byte> i
   r.sender_id = a.id;
   r.message_bytes = a.bytes;
   if (r.local.empty()) return r.owner->ended(r, status::done);
+  if (a.ref.generation == 0) {
+    if (!r.with->takes(transport::op_kind::receive)) {
+      path_.violated(*r.with);
+      return r.owner->ended(r, status::peer_lost);
+    }
+    r.kind = transport::op_kind::receive;
+    r.by = carrier::deliveries;
+    r.memory = r.local;
+    r.operand = r.id();
+  }
   path_.resume(r);
 }
 
+/// The sender delivers only where it is expected.
+status rendezvous::start_receive(request& r) {
+  const status s = path_.post(r);
+  if (s != status::posted) return s;
+  message m;
+  m.kind = message_kind::cts;
+  m.word = r.sender_id;
+  m.id = r.operand;
+  m.bytes = r.memory.size();
+  path_.control(*r.with, m);
+  return s;
+}
+
 status rendezvous::end_fetch(request& r, status code) {
+  if (r.by == carrier::deliveries) return code;  // the sender has the end of its delivery
   // Only a sender that has given this rank up, or has left, takes away what it has announced.
   if (code == status::withdrawn || code == status::denied || code == status::out_of_bounds)
     code = status::peer_lost;

@@ -36,7 +36,7 @@ enum class stage : std::uint8_t {
 };
 
 /// How a transfer is carried out, once that is known.
-enum class carrier : std::uint8_t { undecided, pieces, stripes, messages };
+enum class carrier : std::uint8_t { undecided, pieces, stripes, messages, deliveries };
 
 /// An operation in flight. Its first part is what a wire is given, and is filled when it is: a
 /// request that has no op of its own, like one that waits for others, leaves it alone.

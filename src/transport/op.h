@@ -17,7 +17,15 @@
 
 namespace heddle::transport {
 
-enum class op_kind : std::uint8_t { send, put, get, atomic };
+enum class op_kind : std::uint8_t {
+  send,
+  put,
+  get,
+  atomic,
+  receive,  ///< takes what the peer's lane delivers under op::operand, and ends when it is there
+  deliver,  ///< goes where the peer's lane receives under op::operand, now or later, and ends when
+            ///< its memory may be used again. Neither fails but with the peer
+};
 using op_set = std::uint8_t;
 constexpr op_set only(op_kind k) {
   return static_cast<op_set>(1u << static_cast<unsigned>(k));
@@ -52,11 +60,14 @@ struct op {
   bool tells = false;
   remote_lane* to =
       nullptr;  ///< of the endpoint that gets the op; put, get, atomic: any of the peer
-  /// send, put: what to move, only read. get: where to. atomic: `width` bytes, or empty.
+  /// send, put, deliver: what to move, only read. get, receive: where to. atomic: `width` bytes, or
+  /// empty. A receive and its delivery are equally long, at most traits::max_op.
   std::span<std::byte> memory;
   memory::region_ref region;  ///< put, get, atomic: where at the peer
   std::uint64_t offset = 0;
   region_place place;  ///< of the region, where its owner has told it; a hint, and the peer's word
+  /// receive, deliver: `operand` is the number that both name, at one time for one of each between
+  /// two lanes.
   std::uint64_t operand = 0, compare = 0;
   /// send: the message is `head`, `header` and `memory`, together at most traits::max_message.
   message_head head;

@@ -44,7 +44,7 @@ struct traits {
   atomic_set atomics = atomic_set::all();  ///< which of them, where `native` has atomic
   bool cpu_atomics = true;                 ///< they and the CPU's on one word see each other
   std::size_t max_message = 0;             ///< bytes of header + data in one send
-  std::size_t max_op = SIZE_MAX;           ///< bytes of one put or get
+  std::size_t max_op = SIZE_MAX;           ///< bytes of one put, get or delivery
   std::size_t max_inline = 0;              ///< of a put that long post() is done with the data
   std::size_t depth = SIZE_MAX;            ///< ops of an endpoint in flight, at most
   std::size_t lanes = SIZE_MAX;            ///< make_endpoint() has numbers below this

@@ -41,6 +41,8 @@ std::vector<contract_case> find_cases() {
   for (const faults& f :
        std::span(fault_sets).first(sanitized ? sets_with_sanitizers : fault_sets.size())) {
     cases.push_back({fmt::format("loopback{}", f.name), open_loopback, f.text});
+    cases.push_back({fmt::format("served{}", f.name), open_served_loopback, f.text});
+    cases.push_back({fmt::format("receiving{}", f.name), open_receiving_loopback, f.text});
     for (const transport::backend& b : transport::known_backends(read_settings()))
       cases.push_back({fmt::format("{}{}", b.name, f.name), first_device_of(b), f.text});
   }

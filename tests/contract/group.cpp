@@ -222,6 +222,21 @@ op put_op(rank to, memory::region_ref region, std::uint64_t offset,
   return o;
 }
 
+op receive_op(destination from, std::uint64_t number, std::span<std::byte> into) {
+  op o;
+  o.kind = op_kind::receive;
+  o.whom = from;
+  o.operand = number;
+  o.memory = into;
+  return o;
+}
+
+op deliver_op(destination to, std::uint64_t number, std::span<const std::byte> data) {
+  op o = receive_op(to, number, transport::only_read(data));
+  o.kind = op_kind::deliver;
+  return o;
+}
+
 op get_op(rank from, memory::region_ref region, std::uint64_t offset, std::span<std::byte> into) {
   op o;
   o.kind = op_kind::get;

@@ -125,6 +125,9 @@ class group {
                         std::span<const std::byte> data);
 [[nodiscard]] op get_op(rank from, memory::region_ref region, std::uint64_t offset,
                         std::span<std::byte> into);
+/// Of what `from` delivers under `number`.
+[[nodiscard]] op receive_op(destination from, std::uint64_t number, std::span<std::byte> into);
+[[nodiscard]] op deliver_op(destination to, std::uint64_t number, std::span<const std::byte> data);
 /// Acts on `width` bytes; `into` gets the old value, or is empty.
 [[nodiscard]] op atomic_operation(rank at, memory::region_ref region, std::uint64_t offset,
                                   atomic_op what, std::uint8_t width, std::uint64_t operand,

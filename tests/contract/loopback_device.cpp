@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <set>
 #include <utility>
 
@@ -66,16 +67,20 @@ status execute(const op& o, memory::region_table& regions) {
 
 /// Every second op is carried out at the next poll, so that both ways to end are taken; but sends
 /// and small puts, whose data post() is done with.
-class loopback_endpoint final : public transport::endpoint {
+class loopback_endpoint final : public transport::endpoint, loopback_hub::poster {
  public:
-  loopback_endpoint(std::shared_ptr<loopback_hub> hub, rank self, int size, int lane)
-      : hub_(std::move(hub)), self_(self), size_(size), lane_(lane) {
+  /// `served`: puts, gets and atomics wait for the peer.
+  loopback_endpoint(std::shared_ptr<loopback_hub> hub, rank self, int size, int lane, bool served)
+      : hub_(std::move(hub)), self_(self), size_(size), lane_(lane), served_(served) {
     const std::scoped_lock lock(hub_->mutex);
+    hub_->posters.insert(this);
     box().has_endpoint = true;
     fd_ = box().bell.fd();
   }
   ~loopback_endpoint() override {
     const std::scoped_lock lock(hub_->mutex);
+    hub_->posters.erase(this);
+    box().receives.clear();
     box().has_endpoint = false;
   }
 
@@ -98,8 +103,7 @@ class loopback_endpoint final : public transport::endpoint {
         turn_away(o);
         return {n, status::busy_queue};
       }
-      const bool copied = o.kind == op_kind::put && o.memory.size() <= most_inline;
-      o.over = o.kind == op_kind::send || copied || ++posted_ % 2 != 0;
+      o.over = is_over_at_once(o);
       if (const status s = o.over ? carry_out(o) : keep(o); s != status::done) return {n, s};
     }
     return {ops.size(), status::done};
@@ -109,6 +113,7 @@ class loopback_endpoint final : public transport::endpoint {
     const std::scoped_lock lock(hub_->mutex);
     box().bell.silence();
     lent_.clear();
+    for (poster* each : hub_->posters) each->serve(self_);
     push_outgoing();
     report_dead();
     std::size_t n = 0;
@@ -123,7 +128,7 @@ class loopback_endpoint final : public transport::endpoint {
       if (hub_->member_of(r).dead && !lost_.contains({r, lane_})) return false;
     if (!events_.empty() || !box().messages.empty()) return false;
     if (std::erase_if(starved_, [&](lane_name peer) { return !full_at(peer); }) != 0) return false;
-    return outgoing_.empty();
+    return std::ranges::none_of(outgoing_, [&](const kept& k) { return may_go(*k.what); });
   }
   [[nodiscard]] int fd() const noexcept override { return fd_; }
   void maintain() noexcept override {}
@@ -150,14 +155,71 @@ class loopback_endpoint final : public transport::endpoint {
     hub_->mailbox_of(name_of_lane(*o.to)).waiting.insert(me());
   }
 
+  bool is_over_at_once(const op& o) {
+    ++posted_;
+    if (o.kind == op_kind::send) return true;
+    if (served_ || o.kind == op_kind::receive || o.kind == op_kind::deliver) return false;
+    const bool copied = o.kind == op_kind::put && o.memory.size() <= most_inline;
+    return copied || posted_ % 2 != 0;
+  }
+
   /// In the op itself is noted which it was, to see that the engine leaves those notes alone.
   status keep(op& o) {
+    if (too_much(o)) return status::invalid;
     o.make_notes<std::uint64_t>() = posted_;
+    if (o.kind == op_kind::receive) return keep_receive(o);
     outgoing_.push_back({&o, posted_});
+    if (served_) await_lane(*o.to);
+    return status::done;
+  }
+  void await_lane(const transport::remote_lane& of) {
+    loopback_hub::mailbox& there = hub_->mailbox_of(name_of_lane(of));
+    there.is_awaited = true;
+    there.bell.ring();
+    if (!there.has_endpoint) hub_->member_of(of.peer).bell.ring();
+  }
+  status keep_receive(op& o) {
+    const auto name = std::pair(name_of_lane(*o.to), o.operand);
+    if (!box().receives.try_emplace(name, loopback_hub::posted_receive{&o, this}).second)
+      return status::invalid;
+    hub_->mailbox_of(name.first).bell.ring();  // it may wait with a delivery
     return status::done;
   }
 
+  /// The other one of a delivery, if it has been posted.
+  loopback_hub::posted_receive* receive_of(const op& delivery) {
+    auto& all = hub_->mailbox_of(name_of_lane(*delivery.to)).receives;
+    const auto found = all.find({me(), delivery.operand});
+    return found != all.end() ? &found->second : nullptr;
+  }
+  status hand_over(const op& delivery) {
+    const loopback_hub::posted_receive to = *receive_of(delivery);
+    hub_->mailbox_of(name_of_lane(*delivery.to)).receives.erase({me(), delivery.operand});
+    const bool alike = to.what->memory.size() == delivery.memory.size();
+    if (alike) std::memcpy(to.what->memory.data(), delivery.memory.data(), delivery.memory.size());
+    const status code = alike ? status::done : status::invalid;
+    to.by->received(*to.what, code);
+    return code;
+  }
+  void received(op& what, status code) override {
+    events_.push_back({event::kind_t::ended, code, what.to, &what, {}});
+    box().bell.ring();
+  }
+
+  /// By this rank alone.
+  bool may_go(const op& o) {
+    if (gone(*o.to)) return true;
+    return o.kind == op_kind::deliver ? receive_of(o) != nullptr : !served_;
+  }
+  void serve(rank at) override {
+    if (!served_) return;
+    const std::size_t before = events_.size();
+    push([&](const op& o) { return o.to->peer == at && o.kind != op_kind::deliver; });
+    if (events_.size() != before && at != self_) box().bell.ring();
+  }
+
   status carry_out(const op& o) {
+    if (o.kind == op_kind::deliver) return hand_over(o);
     if (o.kind != op_kind::send) {
       const status s = execute(o, *hub_->member_of(o.to->peer).regions);
       if (s == status::done && o.tells) deliver(o, {});
@@ -180,12 +242,18 @@ class loopback_endpoint final : public transport::endpoint {
   }
 
   void push_outgoing() {
-    for (const kept& k : outgoing_) {
+    push([&](const op& o) { return may_go(o); });
+  }
+  /// Carries out those that `goes` names, in order.
+  template <class Goes>
+  void push(Goes goes) {
+    std::erase_if(outgoing_, [&](const kept& k) {
+      if (!goes(*k.what)) return false;
       status code = gone(*k.what->to) ? status::peer_lost : carry_out(*k.what);
       if (k.what->notes<std::uint64_t>() != k.number) code = status::invalid;
       events_.push_back({event::kind_t::ended, code, k.what->to, k.what, {}});
-    }
-    outgoing_.clear();
+      return true;
+    });
   }
 
   /// A peer is lost once what it sent before its end has been taken.
@@ -203,11 +271,13 @@ class loopback_endpoint final : public transport::endpoint {
   void lose(transport::remote_lane& peer) {
     const lane_name name = name_of_lane(peer);
     lost_.insert(name);
-    std::erase_if(outgoing_, [&](const kept& k) {
-      if (k.what->to != &peer) return false;
-      events_.push_back({event::kind_t::ended, status::peer_lost, &peer, k.what, {}});
+    const auto end = [&](op* what) {
+      if (what->to != &peer) return false;
+      events_.push_back({event::kind_t::ended, status::peer_lost, &peer, what, {}});
       return true;
-    });
+    };
+    std::erase_if(outgoing_, [&](const kept& k) { return end(k.what); });
+    std::erase_if(box().receives, [&](const auto& r) { return end(r.second.what); });
     std::erase_if(box().messages, [&](const auto& m) { return m.from == name; });
     box().from.erase(name);
   }
@@ -227,6 +297,7 @@ class loopback_endpoint final : public transport::endpoint {
   const rank self_;
   const int size_;
   const int lane_;
+  const bool served_;
   int fd_ = -1;
   struct kept {
     op* what;
@@ -241,24 +312,33 @@ class loopback_endpoint final : public transport::endpoint {
   std::set<lane_name> starved_;  // those without room when last posted to
 };
 
+transport::op_set set_of(std::initializer_list<op_kind> kinds) {
+  transport::op_set all = 0;
+  for (const op_kind each : kinds) all = static_cast<transport::op_set>(all | only(each));
+  return all;
+}
+
+/// What all of them are.
+transport::traits common_traits() {
+  transport::traits t;
+  t.native = set_of({op_kind::send, op_kind::put, op_kind::get, op_kind::atomic});
+  t.max_message = 16 * 1024;
+  t.max_op = largest_op;
+  t.depth = most_outgoing;
+  t.lanes = most_lanes;
+  return t;
+}
+
 class loopback_device final : public transport::device {
  public:
-  explicit loopback_device(const transport::context& where)
-      : hub_(loopback_hub::of(where.job_secret)), self_(where.self), size_(where.size) {
+  loopback_device(const transport::context& where, const transport::traits& can)
+      : hub_(loopback_hub::of(where.job_secret)),
+        self_(where.self),
+        size_(where.size),
+        traits_(can) {
     const std::scoped_lock lock(hub_->mutex);
     hub_->member_of(self_).regions = where.regions;
     fd_ = hub_->member_of(self_).bell.fd();
-    traits_.native = static_cast<transport::op_set>(only(op_kind::send) | only(op_kind::put) |
-                                                    only(op_kind::get) | only(op_kind::atomic));
-    traits_.max_message = 16 * 1024;
-    traits_.atomics = transport::atomic_set::none().with(atomic_op::add, 4);
-    for (const atomic_op one : {atomic_op::add, atomic_op::swap, atomic_op::compare_swap})
-      traits_.atomics = traits_.atomics.with(one, 8);
-    traits_.put_tells = true;
-    traits_.max_op = largest_op;
-    traits_.max_inline = most_inline;
-    traits_.depth = most_outgoing;
-    traits_.lanes = most_lanes;
   }
   ~loopback_device() override {
     const std::scoped_lock lock(hub_->mutex);
@@ -274,7 +354,7 @@ class loopback_device final : public transport::device {
   }
   std::unique_ptr<transport::endpoint> make_endpoint(int lane) override {
     if (static_cast<std::size_t>(lane) >= traits_.lanes) throw error("loopback: no such lane");
-    return std::make_unique<loopback_endpoint>(hub_, self_, size_, lane);
+    return std::make_unique<loopback_endpoint>(hub_, self_, size_, lane, traits_.target_polls);
   }
   void expose(const memory::local_region&) noexcept override {}
   void withdraw(const memory::local_region&) noexcept override {}
@@ -293,13 +373,34 @@ class loopback_device final : public transport::device {
   const rank self_;
   const int size_;
   int fd_ = -1;
-  transport::traits traits_;
+  const transport::traits traits_;
 };
 
 }  // namespace
 
 std::unique_ptr<transport::device> open_loopback(const transport::context& where) {
-  return std::make_unique<loopback_device>(where);
+  transport::traits can = common_traits();
+  can.atomics = transport::atomic_set::none().with(atomic_op::add, 4);
+  for (const atomic_op one : {atomic_op::add, atomic_op::swap, atomic_op::compare_swap})
+    can.atomics = can.atomics.with(one, 8);
+  can.put_tells = true;
+  can.max_inline = most_inline;
+  return std::make_unique<loopback_device>(where, can);
+}
+
+std::unique_ptr<transport::device> open_served_loopback(const transport::context& where) {
+  transport::traits can = common_traits();
+  can.target_polls = can.put_after_put = true;
+  can.send_after_put = false;
+  can.cpu_atomics = false;
+  can.atomics = transport::atomic_set::common();
+  return std::make_unique<loopback_device>(where, can);
+}
+
+std::unique_ptr<transport::device> open_receiving_loopback(const transport::context& where) {
+  transport::traits can = common_traits();
+  can.native = set_of({op_kind::send, op_kind::receive, op_kind::deliver});
+  return std::make_unique<loopback_device>(where, can);
 }
 
 }  // namespace heddle::test

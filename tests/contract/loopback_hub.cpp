@@ -43,7 +43,8 @@ std::shared_ptr<loopback_hub> loopback_hub::of(std::span<const std::byte, 32> se
 
 int loopback_hub::lane_in_want(rank r) const {
   for (const auto& [where, box] : mailboxes_)
-    if (where.first == r && !box.has_endpoint && !box.messages.empty()) return where.second;
+    if (where.first == r && !box.has_endpoint && (box.is_awaited || !box.messages.empty()))
+      return where.second;
   return -1;
 }
 

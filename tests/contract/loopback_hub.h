@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -42,13 +43,30 @@ class loopback_hub {
     lane_name from;
     std::vector<std::byte> bytes;
   };
+  /// Who has posted an op that waits for another rank.
+  class poster {
+   public:
+    /// `at` polls: carries out what waits for that.
+    virtual void serve(rank at) = 0;
+    /// The receive `what` of this lane is over.
+    virtual void received(transport::op& what, status code) = 0;
+
+   protected:
+    ~poster() = default;
+  };
+  struct posted_receive {
+    transport::op* what = nullptr;
+    poster* by = nullptr;
+  };
   /// What one lane of one rank receives and is woken by.
   struct mailbox {
+    std::map<std::pair<lane_name, std::uint64_t>, posted_receive> receives;  ///< from whom, number
     std::deque<message> messages;
     std::map<lane_name, std::size_t> from;  ///< how many of them are from whom
     std::set<lane_name> waiting;            ///< whose post found no room
     doorbell bell;
     bool has_endpoint = false;
+    bool is_awaited = false;  ///< an op waits until the rank polls
   };
   struct member {
     memory::region_table* regions = nullptr;
@@ -61,12 +79,13 @@ class loopback_hub {
 
   member& member_of(rank r) { return members_[r]; }
   mailbox& mailbox_of(lane_name of) { return mailboxes_[of]; }
-  /// A lane of `r` that has messages and no endpoint, or -1.
+  /// A lane of `r` that has messages or is awaited, and has no endpoint; or -1.
   [[nodiscard]] int lane_in_want(rank r) const;
   /// Wakes everybody, and keeps the dead from taking anything.
   void bury(rank r);
 
   std::mutex mutex;
+  std::set<poster*> posters;  ///< all endpoints
 
  private:
   std::map<rank, member> members_;

@@ -47,6 +47,7 @@ class faulty_device final : public device {
     traits_.put_after_put = false;
     traits_.maps_files = traits_.maps_files && plan_.map;
     traits_.max_inline = 0;
+    traits_.depth = SIZE_MAX;  // those that are held come on top
   }
 
   const std::unique_ptr<device> inner_;
