@@ -5,6 +5,7 @@
 #                   a source includes its own header first
 #   check-standard  headers include what they name of the standard library
 #   check-backends  no file outside a backend's folder names it, but the registry
+#   check-references  no source or page refers to a page that is not here
 #   check-sizes     names files that have grown beyond 400 lines, and classes beyond 25 functions
 # and in the preset lint also
 #   check-headers   each header of the library compiles alone
@@ -27,14 +28,15 @@ if(HEDDLE_CLANG_FORMAT)
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "clang-format -i" VERBATIM)
 endif()
 
-foreach(check includes standard backends licenses sizes)
+foreach(check includes standard backends licenses references sizes)
   add_custom_target(check-${check}
     COMMAND Python3::Interpreter cmake/lint/check_${check}.py
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "check-${check}" VERBATIM)
 endforeach()
 
 add_custom_target(lint)
-add_dependencies(lint check-includes check-standard check-backends check-licenses check-sizes)
+add_dependencies(lint check-includes check-standard check-backends check-licenses check-references
+                 check-sizes)
 if(TARGET check-format)
   add_dependencies(lint check-format)
 endif()

@@ -176,5 +176,35 @@ class Licenses(unittest.TestCase):
         self.assertEqual((code, "src/a.cpp" in said), (1, True))
 
 
+class References(unittest.TestCase):
+    def said(self, file, line):
+        with tree("docs/design/lane.md", "# Lanes\n") as root:
+            path = root / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(line + "\n")
+            done = subprocess.run([sys.executable, SCRIPTS / "check_references.py", root],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode != 0, done.stdout != "")
+            return done.stdout
+
+    def test_a_page_is_named_in_full_in_short_or_by_a_link(self):
+        for line in ("// docs/design/lane.md says why", "// see lane.md.", "// lane.md: 2 of 3"):
+            self.assertEqual(self.said("src/a.h", line), "")
+        self.assertEqual(self.said("docs/guide/a.md", "[lanes](../design/lane.md#holds)"), "")
+
+    def test_what_is_not_here_is_refused_in_sources_and_pages(self):
+        for file in ("src/a.h", "docs/guide/a.md", "cmake/A.cmake", "README.md"):
+            self.assertIn(f"{file}:1: there is no page", self.said(file, "# docs/design/gone.md"))
+        self.assertIn("refers to research", self.said("src/a.h", "// (research: lane.md)"))
+        self.assertIn("refers to research", self.said("src/a.h", "// otherwise than the research has it"))
+
+    def test_pages_have_no_numbered_sections(self):
+        self.assertIn("sections of lane.md have no numbers", self.said("src/a.h", "// lane.md 3.2"))
+
+    def test_the_commands_of_a_shell_script_have_files_of_their_own(self):
+        self.assertEqual(self.said("tests/a.sh", 'cat "$work/NEWS.md"'), "")
+        self.assertIn("there is no page", self.said("tests/a.sh", "# NEWS.md says why"))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -13,7 +13,7 @@ namespace conformance {
 /// How the program was started.
 struct settings {
   bool harmless = false;   ///< leave out what may end processes or use up queues
-  bool strict = false;     ///< what differs from the research counts as failed
+  bool strict = false;     ///< what differs from the published facts counts as failed
   bool alone = false;      ///< no other process at all
   double seconds = 60;     ///< limit of a test
   double watch = 0;        ///< the limit by which tests choose how long they watch; 0: that one
@@ -24,7 +24,8 @@ struct settings {
   [[nodiscard]] double watching() const { return watch > 0 ? watch : seconds; }
 };
 
-/// What a disagreement means: the device is broken, or the research is to be mended.
+/// What a disagreement means: the device is broken, or what is taken for published
+/// is to be mended.
 enum class kind { must, reports };
 
 /// What a test takes for granted.
@@ -51,7 +52,8 @@ class test {
   void expect(bool holds, const char* format, ...) __attribute__((format(printf, 3, 4)));
   /// The same, and the test is over.
   void require(bool holds, const char* format, ...) __attribute__((format(printf, 3, 4)));
-  /// False: the research is wrong, or uncertain, in this point; the test has not failed.
+  /// False: what is taken for published is wrong, or uncertain, in this point; the test has not
+  /// failed.
   void presume(bool holds, const char* format, ...) __attribute__((format(printf, 3, 4)));
   /// Something to know about this device.
   void note(const char* format, ...) __attribute__((format(printf, 2, 3)));
