@@ -113,13 +113,13 @@ function(heddle_inside_program name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
   set_target_properties(${name} PROPERTIES HEDDLE_INTERNALS ON)
   target_link_libraries(${name} PRIVATE heddle_linked fmt::fmt PkgConfig::sodium)
-  if(TARGET heddle_utofu)
+  if(HEDDLE_DEVICE_TESTS)
     if(NOT TARGET heddle_own_machine)
       add_library(heddle_own_machine OBJECT ${PROJECT_SOURCE_DIR}/tests/support/own_machine.cpp)
       target_link_libraries(heddle_own_machine PRIVATE heddle_warnings)
     endif()
     target_link_libraries(${name} PRIVATE heddle_own_machine)
-    target_compile_definitions(${name} PRIVATE HEDDLE_TESTS_UTOFU)
+    target_compile_definitions(${name} PRIVATE ${HEDDLE_DEVICE_TESTS})
   endif()
   add_dependencies(${name} heddle_modules)
 endfunction()
@@ -143,7 +143,7 @@ function(heddle_unit_test name)
     heddle_shards(${name} ${label})
     return()
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "-*/verbs*"
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "-${HEDDLE_CASES_OF_DEVICES}"
                        PROPERTIES TIMEOUT 300 LABELS ${label} PROCESSORS ${cores})
 endfunction()
 
@@ -159,68 +159,10 @@ function(heddle_shards name label)
   foreach(shard RANGE 1 ${shards})
     math(EXPR index "${shard} - 1")
     set(test ${name}_${shard}_of_${shards})
-    add_test(NAME ${test} COMMAND ${name} --gtest_filter=-*/verbs*
+    add_test(NAME ${test} COMMAND ${name} --gtest_filter=-${HEDDLE_CASES_OF_DEVICES}
                                   --gtest_output=xml:${PROJECT_BINARY_DIR}/cases/${test}.xml)
     set_tests_properties(${test} PROPERTIES TIMEOUT 900 LABELS ${label}
                          ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}${scale}")
-  endforeach()
-endfunction()
-
-# heddle_over_tofu(test mode...): its cases over uTofu again, in these modes of the software device.
-function(heddle_over_tofu test)
-  if(NOT TARGET ${test} OR NOT HEDDLE_UTOFU_KIND STREQUAL "emulated" OR HEDDLE_SANITIZE)
-    return()
-  endif()
-  heddle_label(label)
-  foreach(mode ${ARGN})
-    set(way utofu)
-    set(device SOFTTOFU_MODE=${mode} HEDDLE_TEST_SCALE=0.3)
-    if(mode STREQUAL "shallow")  # receive queues that hold no more than Heddle is told
-      set(way utofu_shallow)
-      set(device SOFTTOFU_MODE=chaos SOFTTOFU_MRQ=128 HEDDLE_TEST_SCALE=0.02)
-    endif()
-    add_test(NAME ${test}_over_tofu_${mode}
-             COMMAND ${test} --gtest_brief=1 --gtest_filter=*/${way})
-    set_tests_properties(${test}_over_tofu_${mode} PROPERTIES
-                         ENVIRONMENT "${device};HEDDLE_TEST_NEEDS=utofu" TIMEOUT 900 LABELS ${label})
-  endforeach()
-endfunction()
-
-# heddle_over_hca(test mode...): its cases over verbs, in these modes of the software InfiniBand device
-# (and `rails`), which stands in front of libibverbs. Without it verbs has no card, so nothing else runs them.
-function(heddle_over_hca test)
-  if(NOT TARGET ${test} OR NOT HEDDLE_SOFTHCA OR NOT TARGET heddle_verbs)
-    return()
-  endif()
-  heddle_label(label)
-  set(front $<TARGET_FILE:softhca>)
-  set(modes ${ARGN})
-  if(HEDDLE_SANITIZE)  # whose runtime wants to be the very first, and which take long
-    list(GET ARGN 0 modes)
-    string(REGEX MATCH "^[a-z]+" sanitizer ${HEDDLE_SANITIZE})
-    string(REPLACE "address" "libasan.so" runtime ${sanitizer})
-    string(REPLACE "thread" "libtsan.so" runtime ${runtime})
-    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${runtime} OUTPUT_VARIABLE runtime
-                    OUTPUT_STRIP_TRAILING_WHITESPACE)
-    set(front ${runtime}:${front})
-  endif()
-  set(cases */verbs:*/verbs_all:*/verbs_faults:*/verbs_inline:*/verbs_dedicated:*/verbs_idle)
-  foreach(mode ${modes})
-    add_test(NAME ${test}_over_hca_${mode} COMMAND ${test} --gtest_brief=1 --gtest_filter=${cases})
-    set(device LD_PRELOAD=${front} SOFTHCA_MODE=${mode} SOFTHCA_JOB=${test}-${mode})
-    if(NOT HEDDLE_SANITIZE)
-      list(APPEND device HEDDLE_TEST_SCALE=0.1)
-    endif()
-    if(mode STREQUAL "rails")  # two cards of two ports: large transfers go over all four
-      set(device LD_PRELOAD=${front} SOFTHCA_MODE=engine SOFTHCA_JOB=${test}-rails SOFTHCA_DEVICES=2
-                 SOFTHCA_PORTS=2 HEDDLE_TEST_SCALE=0.1)
-    endif()
-    if(mode STREQUAL "chaos")  # shows puts late, and its links are Ethernet
-      list(APPEND device SOFTHCA_LINK=roce HEDDLE_VERBS_PUT_ENDS=visible)
-    endif()
-    set_tests_properties(${test}_over_hca_${mode} PROPERTIES
-                         ENVIRONMENT "${device};HEDDLE_TEST_NEEDS=verbs" TIMEOUT 900 LABELS ${label})
-    add_dependencies(${test} softhca)
   endforeach()
 endfunction()
 

@@ -4,7 +4,7 @@
 #   check-includes  folders include only what docs/design allows; std::atomic only where it may be;
 #                   a source includes its own header first
 #   check-standard  headers include what they name of the standard library
-#   check-backends  no file outside a backend's folder names it, but the registry
+#   check-backends  no file outside a backend's folder names it, but the registry and the build's lists
 #   check-references  no source or page refers to a page that is not here
 #   check-sizes     names files that have grown beyond 400 lines, and classes beyond 25 functions
 # and in the preset lint also

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Fails when code outside a backend's folder names that backend: adding one is a folder, a line in
-src/backends/CMakeLists.txt and a row in src/backends/registry.cpp, or a module and nothing else.
+src/backends/CMakeLists.txt and a row in src/backends/registry.cpp, or a module and nothing else. What
+the build has to know of one before is in its folder too: needs.cmake and install.cmake.
 """
 import pathlib
 import re
@@ -10,6 +11,8 @@ import sys
 # Not a wire: it wraps any of them.
 WRAPPERS = {"faults"}
 REGISTRY = "src/backends/registry.cpp"
+# The build's list, and which packages there are.
+BUILD_LISTS = ("src/backends/CMakeLists.txt", "cmake/Package.cmake")
 # Where it is measured what each wire costs, and what each is to be compared with.
 MEASURED = ("tools/bench/", "bench/")
 
@@ -25,25 +28,41 @@ def naming(name):
     return re.compile(rf'"{name}"|HEDDLE_{name.upper()}_|\bbackends/{name}/|\b{name}::|\b{name}_factory')
 
 
+def naming_in_cmake(name):
+    """The same of the build: its name as a word, a target, an option."""
+    return re.compile(rf"(?<!\w){name}(?!\w)|\bheddle_(?:\w+_)?{name}\b|\bHEDDLE_(?:\w+_)?{name.upper()}(?:_|\b)")
+
+
 def is_bound(file):
     """Whether the rule is for `file`. Tests name what they test."""
     test = file.endswith("_test.cpp") or "/test_" in file
-    return file != REGISTRY and not test and not file.startswith(MEASURED)
+    return file != REGISTRY and file not in BUILD_LISTS and not test and not file.startswith(MEASURED)
+
+
+def is_of_the_build(path):
+    return path.suffix == ".cmake" or path.name == "CMakeLists.txt"
+
+
+def files(root):
+    if (root / "CMakeLists.txt").exists():
+        yield root / "CMakeLists.txt"
+    for top in ("include", "src", "tools", "examples", "cmake", "python", "fortran"):
+        yield from sorted((root / top).rglob("*"))
 
 
 def complaints(root):
     """Yields "file:line: reason" for each line that names a backend which is none of its business."""
-    patterns = {name: naming(name) for name in backends(root)}
-    for top in ("include", "src", "tools", "examples"):
-        for path in sorted((root / top).rglob("*")):
-            file = path.relative_to(root).as_posix()
-            if path.suffix not in (".h", ".cpp") or not is_bound(file):
-                continue
-            for number, line in enumerate(path.read_text().splitlines(), 1):
-                code = line.split("//")[0]
-                for name, pattern in patterns.items():
-                    if not file.startswith(f"src/backends/{name}/") and pattern.search(code):
-                        yield f"{file}:{number}: names the backend {name}"
+    names = backends(root)
+    in_code, in_build = {n: naming(n) for n in names}, {n: naming_in_cmake(n) for n in names}
+    for path in files(root):
+        file, build = path.relative_to(root).as_posix(), is_of_the_build(path)
+        if not (build or path.suffix in (".h", ".cpp")) or not is_bound(file):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            code = line.split("#" if build else "//")[0]
+            for name, pattern in (in_build if build else in_code).items():
+                if not file.startswith(f"src/backends/{name}/") and pattern.search(code):
+                    yield f"{file}:{number}: names the backend {name}"
 
 
 def main():

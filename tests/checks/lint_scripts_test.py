@@ -10,7 +10,9 @@ import unittest
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "cmake" / "lint"
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SCRIPTS))
-import check_includes  # noqa: E402 (found only now)
+import check_backends  # noqa: E402 (found only now)
+import check_includes  # noqa: E402
+import check_references  # noqa: E402
 
 
 @contextlib.contextmanager
@@ -108,10 +110,14 @@ class NamesOfBackends(unittest.TestCase):
             path = root / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(line + "\n")
-            done = subprocess.run([sys.executable, SCRIPTS / "check_backends.py", root],
-                                  capture_output=True, text=True, check=False)
-            self.assertEqual(done.returncode != 0, done.stdout != "")
-            return done.stdout
+            return "\n".join(check_backends.complaints(root))
+
+    def test_the_exit_status_tells(self):
+        with tree("src/backends/x/device.h", "") as root:
+            script = [sys.executable, SCRIPTS / "check_backends.py", root]
+            self.assertEqual(subprocess.run(script, check=False).returncode, 0)
+            (root / "CMakeLists.txt").write_text("if(TARGET heddle_x)\n")
+            self.assertEqual(subprocess.run(script, capture_output=True, check=False).returncode, 1)
 
     def test_a_backend_is_named_in_its_folder_and_in_the_registry_alone(self):
         for line in ('f("x");', 'get("HEDDLE_X_DEPTH");', "x::device d;", "x_factory();"):
@@ -121,6 +127,18 @@ class NamesOfBackends(unittest.TestCase):
             for file in ("src/backends/x/a.cpp", "src/backends/registry.cpp",
                          "src/engine/a_test.cpp", "tests/a.cpp"):
                 self.assertEqual(self.said(file, line), "")
+
+    def test_the_build_names_a_backend_in_its_folder_and_in_the_build_lists_alone(self):
+        for line in ("if(TARGET heddle_x)", "if(HEDDLE_X)", "option(HEDDLE_X_FAST)", "set(TEST_FILTER -*/x*)",
+                     "add_test(NAME a COMMAND b --env HEDDLE_BACKENDS=x)", "include(src/backends/x/needs.cmake)"):
+            for file in ("CMakeLists.txt", "cmake/Helpers.cmake", "examples/CMakeLists.txt",
+                         "src/engine/CMakeLists.txt", "src/backends/y/needs.cmake"):
+                self.assertIn(f"{file}:1: names the backend x", self.said(file, line))
+            for file in ("src/backends/x/CMakeLists.txt", "src/backends/x/needs.cmake", "src/backends/CMakeLists.txt",
+                         "cmake/Package.cmake", "tests/stress/CMakeLists.txt"):
+                self.assertEqual(self.said(file, line), "")
+        for line in ("# as x does", "add_library(xy xyz.cpp x_ring.cpp)"):
+            self.assertEqual(self.said("src/sync/CMakeLists.txt", line), "")
 
     def test_a_comment_may_give_an_example(self):
         self.assertEqual(self.said("src/engine/a.h", '/// Like "x".'), "")
@@ -182,10 +200,12 @@ class References(unittest.TestCase):
             path = root / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(line + "\n")
-            done = subprocess.run([sys.executable, SCRIPTS / "check_references.py", root],
-                                  capture_output=True, text=True, check=False)
-            self.assertEqual(done.returncode != 0, done.stdout != "")
-            return done.stdout
+            return "\n".join(check_references.complaints(root))
+
+    def test_the_exit_status_tells(self):
+        self.assertEqual(run("check_references.py", "src/a.h", "// nothing\n"), (0, ""))
+        self.assertEqual(run("check_references.py", "src/a.h", "// see gone.md\n"),
+                         (1, "src/a.h:1: there is no page gone.md\n"))
 
     def test_a_page_is_named_in_full_in_short_or_by_a_link(self):
         for line in ("// docs/design/lane.md says why", "// see lane.md.", "// lane.md: 2 of 3"):

@@ -45,3 +45,43 @@ if(HEDDLE_UTOFU_KIND STREQUAL "vendor")
 elseif(HEDDLE_UTOFU_KIND STREQUAL "emulated")
   target_link_libraries(heddle_utofu INTERFACE tofucom)
 endif()
+
+# What starts the software device, and what is tested over it.
+set(HEDDLE_SOFTTOFU OFF)
+if(HEDDLE_UTOFU_KIND STREQUAL "emulated")
+  set(HEDDLE_SOFTTOFU ON)
+endif()
+if(TARGET heddle_utofu)
+  list(APPEND HEDDLE_DEVICE_TESTS HEDDLE_TESTS_UTOFU)
+endif()
+
+# heddle_over_tofu(test mode...): its cases over uTofu again, in these modes of the software device.
+function(heddle_over_tofu test)
+  if(NOT TARGET ${test} OR NOT HEDDLE_SOFTTOFU OR HEDDLE_SANITIZE)
+    return()
+  endif()
+  heddle_label(label)
+  foreach(mode ${ARGN})
+    set(way utofu)
+    set(device SOFTTOFU_MODE=${mode} HEDDLE_TEST_SCALE=0.3)
+    if(mode STREQUAL "shallow")  # receive queues that hold no more than Heddle is told
+      set(way utofu_shallow)
+      set(device SOFTTOFU_MODE=chaos SOFTTOFU_MRQ=128 HEDDLE_TEST_SCALE=0.02)
+    endif()
+    add_test(NAME ${test}_over_tofu_${mode}
+             COMMAND ${test} --gtest_brief=1 --gtest_filter=*/${way})
+    set_tests_properties(${test}_over_tofu_${mode} PROPERTIES
+                         ENVIRONMENT "${device};HEDDLE_TEST_NEEDS=utofu" TIMEOUT 900 LABELS ${label})
+  endforeach()
+endfunction()
+
+# heddle_runs_over_utofu(example): as three ranks, in each mode of the software device.
+list(APPEND HEDDLE_RUNS_OVER utofu)
+function(heddle_runs_over_utofu example)
+  if(HEDDLE_SOFTTOFU)
+    foreach(mode inline lazy engine chaos)
+      heddle_example_test(${example} 3.utofu_${mode} -n 3 --env HEDDLE_BACKENDS=utofu
+                          --env SOFTTOFU_MODE=${mode})
+    endforeach()
+  endif()
+endfunction()
