@@ -370,7 +370,7 @@ class participant {
   beginning began_;
   abandoned given_up_;
   roll_call asked_;
-  arrivals arrived_;
+  arrival_counter arrived_;
   world job_;
   lane path_{job_};
   bounded_lane lane_;

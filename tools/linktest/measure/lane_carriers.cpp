@@ -41,7 +41,7 @@ status counted_path::exchange(rank peer, tag, std::span<const std::byte> data,
 status put_path::post_counted(rank to, std::uint64_t number, std::span<const std::byte> data,
                               flag& done) {
   return lane_.path().try_put_notify(data, memory_.receive.at(to, offset_of(number, data.size())),
-                                     arrivals::notice, their_ticket_, done);
+                                     arrival_counter::notice, their_ticket_, done);
 }
 
 status put_path::send_burst(rank to, tag, std::span<const std::byte> data, std::uint64_t count,
@@ -68,9 +68,9 @@ status call_path::prepare(messenger& wire, rank peer, std::uint64_t number,
 
 status call_path::post_counted(rank to, std::uint64_t number, std::span<const std::byte> data,
                                flag& done) {
-  const arrivals::label& what = labels_[number % slots()];
-  return lane_.path().try_call(to, arrivals::delivery, std::as_bytes(std::span(&what, 1)), data,
-                               done);
+  const arrival_counter::label& what = labels_[number % slots()];
+  return lane_.path().try_call(to, arrival_counter::delivery, std::as_bytes(std::span(&what, 1)),
+                               data, done);
 }
 
 status call_path::send_burst(rank to, tag, std::span<const std::byte> data, std::uint64_t count,

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "linktest/measure/arrivals.h"
+#include "linktest/measure/arrival_counter.h"
 #include "linktest/measure/bounded_lane.h"
 #include "linktest/measure/carrier.h"
 #include "linktest/options.h"
@@ -24,7 +24,7 @@ struct common_memory {
 class counted_path : public told_path {
  public:
   /// All outlive it.
-  counted_path(bounded_lane& path, const common_memory& memory, arrivals& arrived)
+  counted_path(bounded_lane& path, const common_memory& memory, arrival_counter& arrived)
       : lane_(path), memory_(memory), arrived_(arrived) {}
 
   status prepare(messenger& wire, rank peer, std::uint64_t number,
@@ -49,7 +49,7 @@ class counted_path : public told_path {
   std::uint64_t their_ticket_ = 0;
 
  private:
-  arrivals& arrived_;
+  arrival_counter& arrived_;
   bounded_lane::slot one_;
   std::uint64_t at_ = 0, slots_ = 1;  // the receive buffer, on both sides
 };
@@ -85,7 +85,7 @@ class call_path final : public counted_path {
                       flag& done) override;
 
   /// Of each slot: calls in flight refer to them, also those that were given up.
-  std::array<arrivals::label, most_in_flight> labels_{};
+  std::array<arrival_counter::label, most_in_flight> labels_{};
 };
 
 class get_path final : public fetch_path {
@@ -109,7 +109,7 @@ class get_path final : public fetch_path {
 /// One of each.
 class lane_carriers {
  public:
-  lane_carriers(bounded_lane& path, const common_memory& memory, arrivals& arrived)
+  lane_carriers(bounded_lane& path, const common_memory& memory, arrival_counter& arrived)
       : put_(path, memory, arrived), call_(path, memory, arrived), get_(path, memory) {}
   [[nodiscard]] carrier of(operation op) noexcept;
 

@@ -20,8 +20,8 @@ using namespace std::chrono_literals;
 
 /// What a rank of a link test has, over one backend.
 struct rank_tools {
-  rank_tools(world& w, const options& how, std::chrono::nanoseconds timeout, arrivals& arrived,
-             abandoned& given_up)
+  rank_tools(world& w, const options& how, std::chrono::nanoseconds timeout,
+             arrival_counter& arrived, abandoned& given_up)
       : path(w),
         bounded(path, timeout, given_up),
         wire(bounded),
@@ -59,7 +59,7 @@ options quick() {
 TEST_P(LaneCarriers, CarryWholeMeasurementsOfEveryKernelWithTheRightData) {
   options how = quick();
   how.kernel = kernel::uni;  // needs the most memory
-  std::array<arrivals, 2> arrived;
+  std::array<arrival_counter, 2> arrived;
   test::run_ranks(2, test::settings_for(GetParam()), [&](world& w) {
     abandoned given_up;
     rank_tools own(w, how, 20s, arrived[static_cast<std::size_t>(w.rank())], given_up);
@@ -84,7 +84,7 @@ TEST_P(LaneCarriers, CarryWholeMeasurementsOfEveryKernelWithTheRightData) {
 
 TEST_P(LaneCarriers, GiveUpAPeerThatPutsNothing) {
   const options how = quick();
-  std::array<arrivals, 2> arrived;
+  std::array<arrival_counter, 2> arrived;
   test::run_ranks(2, test::settings_for(GetParam()), [&](world& w) {
     abandoned given_up;
     rank_tools own(w, how, 1s, arrived[static_cast<std::size_t>(w.rank())], given_up);
@@ -100,10 +100,10 @@ TEST_P(LaneCarriers, GiveUpAPeerThatPutsNothing) {
 
 TEST_P(LaneCarriers, DropWhatComesFromAVisitBefore) {
   const options how = quick();
-  std::array<arrivals, 2> arrived;
+  std::array<arrival_counter, 2> arrived;
   test::run_ranks(2, test::settings_for(GetParam()), [&](world& w) {
     abandoned given_up;
-    arrivals& mine = arrived[static_cast<std::size_t>(w.rank())];
+    arrival_counter& mine = arrived[static_cast<std::size_t>(w.rank())];
     rank_tools own(w, how, 20s, mine, given_up);
     auto* const call = std::get<told_path*>(own.carriers.of(operation::call));
     const kernel_buffers buffers = buffers_of(own.for_op(operation::call), how, 0, 8);

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "linktest/measure/arrivals.h"
+#include "linktest/measure/arrival_counter.h"
 
 #include <cstring>
 
 namespace heddle::linktest {
 
-void arrivals::join(world& job, std::span<std::byte> memory) {
+void arrival_counter::join(world& job, std::span<std::byte> memory) {
   memory_ = memory;
-  job.set_handler(notice, &arrivals::on_notice, this);
-  job.set_handler(delivery, &arrivals::on_delivery, this);
+  job.set_handler(notice, &arrival_counter::on_notice, this);
+  job.set_handler(delivery, &arrival_counter::on_delivery, this);
 }
 
-std::uint64_t arrivals::begin_visit() {
+std::uint64_t arrival_counter::begin_visit() {
   (void)tickets_.track(status::done);
   expected_ = arrived_.count();
   return tickets_.count();
 }
 
-void arrivals::count(std::uint64_t ticket) noexcept {
+void arrival_counter::count(std::uint64_t ticket) noexcept {
   if (ticket == tickets_.count()) (void)arrived_.track(status::done);
 }
 
-void arrivals::on_notice(void* self, lane&, const call_message& m) noexcept {
+void arrival_counter::on_notice(void* self, lane&, const call_message& m) noexcept {
   std::uint64_t ticket = 0;
   if (m.header.size() != sizeof ticket) return;
   std::memcpy(&ticket, m.header.data(), sizeof ticket);
-  static_cast<arrivals*>(self)->count(ticket);
+  static_cast<arrival_counter*>(self)->count(ticket);
 }
 
 /// A receiver has to take its message away, so the copy belongs to what a call costs.
-void arrivals::on_delivery(void* self, lane&, const call_message& m) noexcept {
-  auto& me = *static_cast<arrivals*>(self);
+void arrival_counter::on_delivery(void* self, lane&, const call_message& m) noexcept {
+  auto& me = *static_cast<arrival_counter*>(self);
   label what{};
   if (m.header.size() != sizeof what) return;
   std::memcpy(&what, m.header.data(), sizeof what);

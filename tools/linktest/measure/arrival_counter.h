@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// arrivals.h - counts what calls and notifications of a peer bring, and puts calls' data in place.
+// arrival_counter.h - counts what calls and notifications of a peer bring, and puts calls' data in
+// place.
 #pragma once
 #include <heddle/world.h>
 
@@ -14,7 +15,7 @@ namespace heddle::linktest {
 ///
 /// Handlers run on any thread; all else is for one thread at a time. Must outlive the world, in
 /// which handlers 4 and 5 are its own.
-class arrivals {
+class arrival_counter {
  public:
   enum id : handler_id { notice = 4, delivery = 5 };
   /// What a call of the link tester begins with.
