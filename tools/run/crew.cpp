@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "exit_status.h"
 #include "run/failure.h"
 #include "run/job_environment.h"
 
