@@ -102,14 +102,14 @@ inline std::span<std::byte> mapped_memory(const remote_target& t) noexcept {
 /// A peer's region, from world::import(). Cheap to copy; copies are the same region.
 /// Must outlive the operations that use it.
 ///
-/// Where the peer is on this host and the wire to it maps memory (shm, and memory that Heddle has
-/// allocated), the program may use it without Heddle, by mapped_memory(): as memory that two
-/// processes share, so that the usual rules hold. Plain loads and stores of one word by two
-/// processes at a time are a race; std::atomic_ref with acquire and release orders what is around
-/// it, and so do messages, notifications and barriers: what was stored before one is sent, or a
-/// barrier entered, is there for whoever has received it or left. Heddle's fence and flush order
-/// its own operations only. CPU atomics there are atomic with the atomics of lanes unless a network
-/// of the job does those by itself (utofu, some cards of verbs).
+/// Where the peer is on this host, the wire to it maps memory and Heddle has allocated this one,
+/// the program may use it without Heddle, by mapped_memory(): as memory that two processes share,
+/// so that the usual rules hold. Plain loads and stores of one word by two processes at a time are
+/// a race; std::atomic_ref with acquire and release orders what is around it, and so do messages,
+/// notifications and barriers: what was stored before one is sent, or a barrier entered, is there
+/// for whoever has received it or left. Heddle's fence and flush order its own operations only. CPU
+/// atomics there are atomic with the atomics of lanes unless a network of the job does those by
+/// itself.
 class remote_region {
  public:
   remote_region() = default;
