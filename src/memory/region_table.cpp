@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// region_table.cpp - slots with a pin count each; everything that is rare happens under one mutex.
+// region_table.cpp - slots with a pin count each; who has begun or ended a slot's life has it for
+// himself.
 #include "memory/region_table.h"
 
-#include <algorithm>
+#include <bit>
+#include <new>
 #include <thread>
+
+#include "sync/slot_life.h"
 
 namespace heddle::memory {
 
-struct region_table::slot {
+/// A line of its own: those of different lanes lie side by side.
+struct alignas(sync::cache_line) region_table::slot : sync::free_number<> {
   sync::pin_count users;
+  sync::slot_life life;
   // Written only while the pin count is closed and empty; read by whoever entered it.
   local_region region;
-  // Guarded by mutex_.
-  std::uint32_t last_generation = 0;
-  enum class state_t : std::uint8_t { empty, open, ending } state = state_t::empty;
 };
 
-region_table::region_table() : slots_(slots) {
-  free_.reserve(slots - symmetric_slots);  // add() and remove() never allocate
-  lasting_.reserve(slots);
-  while (slots_.size() < symmetric_slots) slots_.add();
+region_table::slot* region_table::links::find(std::uint32_t number) const noexcept {
+  return of->find(number);
+}
+region_table::slot* region_table::links::make(std::uint32_t number) const noexcept {
+  return of->make(number);
+}
+
+region_table::region_table() : free_({&slots_}, symmetric_slots, slots), lasting_(slots) {
+  for (std::uint32_t number = 0; number != symmetric_slots; ++number)
+    if (slots_.make(number) == nullptr) throw std::bad_alloc();
 }
 
 region_table::~region_table() = default;
@@ -30,82 +39,71 @@ region_ref region_table::symmetric_ref(std::uint64_t sequence) noexcept {
           static_cast<std::uint32_t>(sequence / symmetric_slots % generations + 1)};
 }
 
-namespace {
-
-bool address_below(const local_region& a, const local_region& b) {
-  return a.memory.data() < b.memory.data();
-}
-
-}  // namespace
-
-local_region region_table::add(std::span<std::byte> memory, rights allowed, backing on) noexcept {
-  const std::scoped_lock lock(mutex_);
-  auto number = static_cast<std::uint32_t>(slots_.size());
-  if (!free_.empty()) {
-    number = free_.back();
-    free_.pop_back();
-  } else if (number < slots) {
-    slots_.add();
-  } else {
-    return {};
-  }
-  slot& s = *slots_.find(number);
-  if (++s.last_generation == 0) s.last_generation = 1;
-  return open(s, {{number, s.last_generation}, memory, allowed, on});
+local_region region_table::add(std::span<std::byte> memory, rights allowed, backing on,
+                               std::size_t home) noexcept {
+  const auto number = free_.take(home);
+  if (!number) return {};
+  slot& s = *slots_.find(*number);
+  std::uint32_t generation = s.life.last() + 1;
+  if (generation == 0) generation = 1;
+  static_cast<void>(s.life.try_begin(generation));  // nobody else has this slot
+  return list(open(s, {{*number, generation}, memory, allowed, on}));
 }
 
 std::optional<std::uint64_t> region_table::next_symmetric(std::uint64_t from) noexcept {
-  const std::scoped_lock lock(mutex_);
   for (std::uint64_t n = from; n != from + symmetric_slots; ++n)
-    if (slots_.find(symmetric_ref(n).slot)->state == slot::state_t::empty) return n;
+    if (slots_.find(symmetric_ref(n).slot)->life.is_empty()) return n;
   return {};
 }
 
 local_region region_table::add_at(region_ref ref, std::span<std::byte> memory, rights allowed,
                                   backing on) noexcept {
-  const std::scoped_lock lock(mutex_);
   if (ref.slot >= symmetric_slots || ref.generation == 0) return {};
   slot& s = *slots_.find(ref.slot);
-  if (s.state != slot::state_t::empty) return {};
-  return open(s, {ref, memory, allowed, on});
+  if (!s.life.try_begin(ref.generation)) return {};
+  return list(open(s, {ref, memory, allowed, on}));
 }
 
 local_region region_table::open(slot& s, const local_region& region) noexcept {
   s.region = region;
-  s.state = slot::state_t::open;
-  if (region.on.lasts) {
-    lasting_.insert(std::upper_bound(lasting_.begin(), lasting_.end(), region, address_below),
-                    region);
-    longest_lasting_ = std::max(longest_lasting_, region.memory.size());
-  }
   s.users.open();
   return region;
 }
 
 void region_table::remove(region_ref ref) noexcept {
   slot* const named = slots_.find(ref.slot);
-  if (named == nullptr) return;
+  if (named == nullptr || !named->life.try_end(ref.generation)) return;
   slot& s = *named;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (s.state != slot::state_t::open || s.region.ref != ref) return;
-    s.state = slot::state_t::ending;
-    forget_lasting(s.region);
-    s.users.close();
-  }
+  unlist(s.region);
+  s.users.close();
   while (!s.users.empty()) std::this_thread::yield();
-  const std::scoped_lock lock(mutex_);
   s.region = {};
-  s.state = slot::state_t::empty;
-  if (ref.slot >= symmetric_slots) free_.push_back(ref.slot);
+  s.life.ended();
+  if (ref.slot >= symmetric_slots) free_.give_back(ref.slot);
 }
 
-void region_table::forget_lasting(const local_region& region) noexcept {
+namespace {
+
+sync::enclosing_intervals<>::interval interval_of(const local_region& region) noexcept {
+  const auto from = reinterpret_cast<std::uintptr_t>(region.memory.data());
+  const auto facts = std::uint64_t{static_cast<std::uint32_t>(region.on.memfd)} << 32 |
+                     static_cast<std::uint32_t>(region.allowed);
+  return {from, from + region.memory.size(), {std::bit_cast<std::uint64_t>(region.ref), facts}};
+}
+
+}  // namespace
+
+local_region region_table::list(const local_region& region) noexcept {
+  if (!region.on.lasts) return region;
+  const std::scoped_lock lock(mutex_);
+  lasting_.insert(interval_of(region));
+  return region;
+}
+
+void region_table::unlist(const local_region& region) noexcept {
   if (!region.on.lasts) return;
-  const auto [first, last] =
-      std::equal_range(lasting_.begin(), lasting_.end(), region, address_below);
-  lasting_.erase(
-      std::find_if(first, last, [&](const local_region& each) { return each.ref == region.ref; }));
+  const std::scoped_lock lock(mutex_);
+  lasting_.erase(interval_of(region));
 }
 
 region_table::pinned region_table::look_up(region_ref ref, std::uint64_t offset,
@@ -123,18 +121,15 @@ region_table::pinned region_table::look_up(region_ref ref, std::uint64_t offset,
 }
 
 local_region region_table::find_lasting(std::span<const std::byte> memory) noexcept {
-  const std::scoped_lock lock(mutex_);
-  const auto begins_after = [](const std::byte* at, const local_region& region) {
-    return at < region.memory.data();
-  };
-  auto it = std::upper_bound(lasting_.begin(), lasting_.end(), memory.data(), begins_after);
-  while (it != lasting_.begin()) {  // regions may overlap, so the nearest need not be the one
-    --it;
-    const auto before = static_cast<std::size_t>(memory.data() - it->memory.data());
-    if (before > longest_lasting_) break;  // nor do those that begin earlier reach as far
-    if (before <= it->memory.size() && memory.size() <= it->memory.size() - before) return *it;
-  }
-  return {};
+  const auto from = reinterpret_cast<std::uintptr_t>(memory.data());
+  const auto found = lasting_.find(from, from + memory.size());
+  if (!found) return {};
+  const auto& [ref, facts] = found->what;
+  auto* const at = reinterpret_cast<std::byte*>(found->from);  // NOLINT: interval_of() made it so
+  return {std::bit_cast<region_ref>(ref),
+          {at, found->to - found->from},
+          static_cast<rights>(static_cast<std::uint32_t>(facts)),
+          {static_cast<int>(facts >> 32), true}};
 }
 
 }  // namespace heddle::memory

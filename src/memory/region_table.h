@@ -5,6 +5,10 @@
 // another generation, so a stale key finds nothing. Whoever touches a region's memory for a peer
 // pins it meanwhile, and remove() waits for the pins, which therefore last one copy or one system
 // call at most.
+//
+// A large send looks for a lasting region, and adds and removes one of its own where there is none.
+// None of this takes a lock, and lanes that have different homes share no cache line over it: each
+// home gets back the slots that it had. Adding and removing lasting ones is rare, and has a mutex.
 #pragma once
 #include <heddle/status.h>
 #include <heddle/types.h>
@@ -15,10 +19,11 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
-#include "sync/growing_array.h"
+#include "sync/enclosing_intervals.h"
+#include "sync/free_numbers.h"
 #include "sync/pin.h"
+#include "sync/shared_pages.h"
 
 namespace heddle::memory {
 
@@ -57,8 +62,10 @@ class region_table {
   /// The first from this one on whose place is free here. Nothing: none is.
   [[nodiscard]] std::optional<std::uint64_t> next_symmetric(std::uint64_t from) noexcept;
 
-  /// Gives a slot of its own to `memory`. ref.generation == 0: the table is full.
-  local_region add(std::span<std::byte> memory, rights allowed, backing on = {}) noexcept;
+  /// Gives a slot of its own to `memory`. ref.generation == 0: the table is full. Threads with
+  /// different homes do not meet.
+  local_region add(std::span<std::byte> memory, rights allowed, backing on = {},
+                   std::size_t home = 0) noexcept;
   /// The same at a computed ref; generation 0 when the slot is in use.
   local_region add_at(region_ref ref, std::span<std::byte> memory, rights allowed,
                       backing on) noexcept;
@@ -84,18 +91,26 @@ class region_table {
   [[nodiscard]] pinned look_up(region_ref ref, std::uint64_t offset, std::uint64_t bytes,
                                rights wanted) noexcept;
 
-  /// The lasting region containing all of `memory`, or generation 0. For large sends.
+  /// The lasting region containing all of `memory`, or generation 0, which is possible, too, beside
+  /// changes of what there is. For large sends. Lock-free; any thread.
   [[nodiscard]] local_region find_lasting(std::span<const std::byte> memory) noexcept;
 
  private:
   struct slot;
-  local_region open(slot& s, const local_region& region) noexcept;
-  void forget_lasting(const local_region& region) noexcept;
-  sync::growing_array<slot> slots_;    // grows under mutex_
-  std::mutex mutex_;                   // guards what follows
-  std::vector<std::uint32_t> free_;    // numbers of slots made, last used on top
-  std::vector<local_region> lasting_;  // by address
-  std::size_t longest_lasting_ = 0;    // of all there ever were, in bytes
+  using pages = sync::shared_pages<slot, slots>;
+  struct links {
+    pages* of;
+    [[nodiscard]] slot* find(std::uint32_t number) const noexcept;
+    [[nodiscard]] slot* make(std::uint32_t number) const noexcept;
+  };
+  static local_region open(slot& s, const local_region& region) noexcept;
+  local_region list(const local_region& region) noexcept;
+  void unlist(const local_region& region) noexcept;
+
+  pages slots_;
+  sync::free_numbers<links> free_;  // beyond the symmetric ones
+  sync::enclosing_intervals<> lasting_;
+  std::mutex mutex_;  // of those who change lasting_
 };
 
 }  // namespace heddle::memory

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <thread>
+#include <vector>
 
 #include "support/resident.h"
 #include "support/scale.h"
@@ -197,6 +199,104 @@ TEST(RegionTable, NeverLetsAPeerTouchMemoryAfterRemoveReturned) {
   }
   owner.join();
   EXPECT_EQ(bad, 0u);
+}
+
+/// As the sends of one lane: one region after another over its own memory, two at a time. Returns
+/// how often another's was under its ref.
+std::uint32_t lend_again_and_again(region_table& table, std::size_t home, int rounds) {
+  std::array<std::byte, 16> memory{};
+  const std::span<std::byte> all(memory);
+  std::uint32_t bad = 0;
+  for (int i = 0; i < rounds; ++i) {
+    const region_ref one = table.add(all.first(8), rights::read, {}, home).ref;
+    const region_ref two = table.add(all.subspan(8), rights::read, {}, home).ref;
+    bad += one.slot == two.slot;
+    bad += table.look_up(one, 0, 8, rights::read).at() != memory.data();
+    bad += table.look_up(two, 0, 8, rights::read).at() != memory.data() + 8;
+    table.remove(one);
+    bad += table.look_up(one, 0, 8, rights::read).code() != status::withdrawn;
+    table.remove(two);
+  }
+  return bad;
+}
+
+TEST(RegionTable, LendsToManyThreadsAtOnceAndEachItsOwn) {
+  region_table table;
+  std::array<std::uint32_t, 4> bad{};
+  std::vector<std::thread> lanes;
+  for (std::size_t i = 0; i < bad.size(); ++i)  // two lanes share a home
+    lanes.emplace_back([&, i] { bad[i] = lend_again_and_again(table, i / 2, 10'000); });
+  for (auto& each : lanes) each.join();
+  EXPECT_EQ(bad, (std::array<std::uint32_t, 4>{}));
+}
+
+TEST(RegionTable, GivesEachSlotToOneOfThoseThatWantTheLast) {
+  region_table table;
+  std::array<std::byte, 8> memory{};
+  const auto take_one = [&](std::size_t home) {
+    return table.add(memory, rights::read, {}, home).ref;
+  };
+  std::array<std::vector<std::uint32_t>, 4> mine;
+  std::vector<std::thread> lanes;
+  for (std::size_t home = 0; home < mine.size(); ++home)
+    lanes.emplace_back([&, home] {
+      for (region_ref kept; (kept = take_one(home)).generation != 0;) {
+        mine[home].push_back(kept.slot);
+        table.remove(take_one(home));  // to be had again, by any
+      }
+    });
+  for (auto& each : lanes) each.join();
+  std::vector<std::uint32_t> taken;
+  for (const auto& each : mine) taken.insert(taken.end(), each.begin(), each.end());
+  for (region_ref left; (left = take_one(0)).generation != 0;) taken.push_back(left.slot);
+  EXPECT_EQ(taken.size(), region_table::slots - region_table::symmetric_slots);
+  std::ranges::sort(taken);
+  EXPECT_EQ(std::ranges::adjacent_find(taken), taken.end());
+}
+
+TEST(RegionTable, RemovesARegionOnceThoughTwoAskForIt) {
+  region_table table;
+  std::array<std::byte, 8> memory{};
+  for (int i = 0; i < 500; ++i) {
+    const region_ref ref = table.add(memory, rights::all).ref;
+    std::thread other([&] { table.remove(ref); });
+    table.remove(ref);
+    other.join();
+    const region_ref one = table.add(memory, rights::all).ref;
+    const region_ref two = table.add(memory, rights::all).ref;
+    ASSERT_NE(one.slot, two.slot);
+    table.remove(one);
+    table.remove(two);
+  }
+}
+
+TEST(RegionTable, NeverMistakesALastingRegionWhileOthersComeAndGo) {
+  region_table table;
+  std::vector<std::byte> memory(1000);
+  const std::span<std::byte> all(memory);
+  const auto stays = table.add(all.subspan(400, 200), rights::read, {5, true});
+  sync::published<int> over{0};
+  std::vector<std::thread> others;
+  for (std::size_t i = 0; i < 2; ++i)
+    others.emplace_back([&, i] {  // before it in the index, and the other's around it
+      for (int round = 0; round < 20'000; ++round) {
+        const auto large = table.add(all.subspan(i * 100, 900), rights::all, {6, true}, i);
+        const auto small = table.add(all.subspan(i * 100, 50), rights::all, {7, true}, i);
+        table.remove(large.ref);
+        table.remove(small.ref);
+      }
+      if (i == 1) over.set(1);
+    });
+  std::uint32_t bad = 0;
+  while (over.get() == 0) {
+    const auto found = table.find_lasting(all.subspan(450, 100));
+    if (found.ref.generation == 0) continue;  // disturbed
+    bad += found.ref != stays.ref || found.memory.data() != stays.memory.data() ||
+           found.on.memfd != 5 || found.allowed != rights::read;
+  }
+  for (auto& each : others) each.join();
+  EXPECT_EQ(bad, 0u);
+  EXPECT_EQ(table.find_lasting(all.subspan(450, 100)).ref, stays.ref);
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ void rendezvous::lend(request& r, message& rts) {
     return;
   }
   if (r.lent.generation == 0) {
-    const auto region = where_.regions->add(data, rights::read);
+    const auto region =
+        where_.regions->add(data, rights::read, {}, static_cast<std::size_t>(where_.lane));
     r.lent = region.ref;
     if (r.lent.generation != 0)
       each_way(where_, *r.with, [&](transport::device& d) { d.expose(region); });
