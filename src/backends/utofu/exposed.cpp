@@ -91,8 +91,9 @@ exposed_regions::exposed_regions(std::span<const std::unique_ptr<vcq>> vcqs, con
 }
 
 exposed_regions::~exposed_regions() {
-  for (auto& [slot, k] : kept_) forget({slot, k.generation}, k);
-  kept_.clear();
+  for (std::uint32_t slot = 0; slot != memory::region_table::slots; ++slot)
+    if (kept* const k = kept_.find(slot); k != nullptr && k->generation != 0)
+      forget({slot, k->generation}, *k);
   (void)utofu_dereg_mem(queues_[0]->on.handle(), table_address_, 0);
 }
 
@@ -100,31 +101,38 @@ memory::registration_cache& exposed_regions::cache_of(int lane) noexcept {
   return queues_[queue_of_lane_[static_cast<std::size_t>(lane)]]->cache;
 }
 
+/// What peers may only read, as what is lent for a large send, needs none.
+std::unique_lock<std::mutex> exposed_regions::lock_for(memory::region_ref ref,
+                                                       rights allowed) const {
+  const bool shared = common_tag(ref) != 0 || writable(allowed);
+  return shared ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+}
+
 void exposed_regions::add(const memory::local_region& region) noexcept {
   if (region.ref.slot >= memory::region_table::slots || region.ref.generation == 0) return;
-  kept k;
-  k.generation = region.ref.generation;
-  k.facts = {region.memory.size(), region.allowed};
-  k.queue = region.ref.slot % queues_.size();
-  const std::scoped_lock lock(mutex_);
-  kept& place = kept_[region.ref.slot] = std::move(k);
-  if (!register_region(region, place)) note_refused(region);
+  kept* const k = kept_.make(region.ref.slot);
+  if (k == nullptr) return note_refused(region);  // nobody finds it
+  const auto lock = lock_for(region.ref, region.allowed);
+  k->generation = region.ref.generation;
+  k->facts = {region.memory.size(), region.allowed};
+  k->queue = region.ref.slot % queues_.size();
+  if (!register_region(region, *k)) note_refused(region);
   publish(table_memory_.memory(), region.ref,
           {region.ref.generation, static_cast<std::uint32_t>(region.allowed), region.memory.size(),
-           place.address, static_cast<std::uint32_t>(queues_[place.queue]->lane), 0});
+           k->address, static_cast<std::uint32_t>(queues_[k->queue]->lane), 0});
 }
 
 bool exposed_regions::register_region(const memory::local_region& region, kept& k) noexcept {
   if (region.memory.empty() || region.allowed == rights::none)
     return true;  // every op on it is refused before it is posted
   if (const unsigned tag = common_tag(region.ref); tag != 0)
-    return register_everywhere(region, tag);
+    return register_everywhere(region, tag, k);
   return writable(region.allowed) ? register_writable(region, k) : register_readable(region, k);
 }
 
 /// Programs may expose thousands: one line about the first, and a number in world::describe().
 void exposed_regions::note_refused(const memory::local_region& region) noexcept {
-  if (refused_++ != 0) return;
+  if (refused_.next() != 0) return;
   log::warn(
       log::subsystem::memory,
       "utofu: a region of {} bytes cannot be registered: either {} writable ones are alive, or its "
@@ -134,13 +142,11 @@ void exposed_regions::note_refused(const memory::local_region& region) noexcept 
 }
 
 std::uint64_t exposed_regions::refused() const noexcept {
-  const std::scoped_lock lock(mutex_);
-  return refused_;
+  return refused_.get();
 }
 
-bool exposed_regions::register_everywhere(const memory::local_region& region,
-                                          unsigned tag) noexcept {
-  kept& k = kept_[region.ref.slot];
+bool exposed_regions::register_everywhere(const memory::local_region& region, unsigned tag,
+                                          kept& k) noexcept {
   k.tag = tag;
   const unsigned long flags = writable(region.allowed) ? 0 : UTOFU_REG_MEM_FLAG_READ_ONLY;
   for (const auto& q : queues_) {
@@ -178,13 +184,11 @@ bool exposed_regions::register_readable(const memory::local_region& region, kept
 }
 
 bool exposed_regions::remove(memory::region_ref ref) noexcept {
-  const std::scoped_lock lock(mutex_);
-  const auto found = kept_.find(ref.slot);
-  if (found == kept_.end() || found->second.generation != ref.generation) return false;
-  const bool leased = static_cast<bool>(found->second.read_lease);
-  forget(ref, found->second);
-  kept_.erase(found);
-  return leased;
+  kept* const k = kept_.find(ref.slot);
+  if (k == nullptr || k->generation != ref.generation) return false;
+  const auto lock = lock_for(ref, k->facts.allowed);
+  forget(ref, *k);
+  return static_cast<bool>(std::exchange(*k, {}).read_lease);
 }
 
 void exposed_regions::revoke(const memory::local_region& region) noexcept {
@@ -203,9 +207,9 @@ void exposed_regions::forget(memory::region_ref ref, kept& k) noexcept {
 
 bool exposed_regions::find_common(memory::region_ref ref, region_facts& out) const noexcept {
   const std::scoped_lock lock(mutex_);
-  const auto found = kept_.find(ref.slot);
-  if (found == kept_.end() || found->second.generation != ref.generation) return false;
-  out = found->second.facts;
+  const kept* const k = kept_.find(ref.slot);
+  if (k == nullptr || k->generation != ref.generation) return false;
+  out = k->facts;
   return true;
 }
 

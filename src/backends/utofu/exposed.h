@@ -17,13 +17,14 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "backends/utofu/shared_memory.h"
 #include "backends/utofu/vcq.h"
 #include "memory/registration_cache.h"
 #include "memory/segment.h"
+#include "sync/counters.h"
+#include "sync/shared_pages.h"
 #include "transport/device.h"
 #include "transport/published_regions.h"
 
@@ -41,6 +42,7 @@ class exposed_regions {
   exposed_regions(std::span<const std::unique_ptr<vcq>> vcqs, const settings& config);
   ~exposed_regions();
 
+  // Each region by who has its slot; several slots at once.
   void add(const memory::local_region& region) noexcept;
   /// True: its memory stays registered, and whoever has its address can read there.
   bool remove(memory::region_ref ref) noexcept;
@@ -60,7 +62,9 @@ class exposed_regions {
   struct queue_memory;
   struct kept;
 
-  [[nodiscard]] bool register_everywhere(const memory::local_region& region, unsigned tag) noexcept;
+  [[nodiscard]] std::unique_lock<std::mutex> lock_for(memory::region_ref ref, rights allowed) const;
+  [[nodiscard]] bool register_everywhere(const memory::local_region& region, unsigned tag,
+                                         kept& k) noexcept;
   [[nodiscard]] bool register_writable(const memory::local_region& region, kept& k) noexcept;
   [[nodiscard]] bool register_readable(const memory::local_region& region, kept& k) noexcept;
   void forget(memory::region_ref ref, kept& k) noexcept;
@@ -74,9 +78,11 @@ class exposed_regions {
   memory::segment table_memory_;
   utofu_stadd_t table_address_ = 0;
 
-  mutable std::mutex mutex_;                      // guards what follows
-  std::unordered_map<std::uint32_t, kept> kept_;  // by slot
-  std::uint64_t refused_ = 0;
+  // By slot: of who has the slot, so that large sends of several lanes take no lock here.
+  sync::shared_pages<kept, memory::region_table::slots> kept_;
+  // Of those that peers may write to, and their tags; and of the common ones, which others look at.
+  mutable std::mutex mutex_;
+  sync::shared_counter refused_;
 };
 
 }  // namespace heddle::transport::utofu

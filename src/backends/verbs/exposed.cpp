@@ -91,21 +91,24 @@ region_entry exposed_regions::entry_of(memory::region_ref ref) const noexcept {
 
 void exposed_regions::add(const memory::local_region& region) noexcept {
   if (region.ref.slot >= memory::region_table::slots || region.ref.generation == 0) return;
+  kept* const k = kept_.make(region.ref.slot);
+  if (k == nullptr) return note_refused(region);  // nobody finds it
   region_entry e;
   e.generation = region.ref.generation;
   e.allowed = static_cast<std::uint32_t>(region.allowed);
   e.bytes = region.memory.size();
-  kept k;
-  k.generation = region.ref.generation;
-  const std::scoped_lock lock(mutex_);
-  if (!register_region(region, k, e) && refused_++ == 0)
-    log::warn(log::subsystem::memory,
-              "verbs: {}: a region of {} bytes cannot be registered ({}); peers reach it by "
-              "messages, which is slower. The limit on locked memory is ulimit -l. Others like it "
-              "are only counted, in world::describe()",
-              card_.name(), region.memory.size(), std::strerror(errno));
-  kept_[region.ref.slot] = std::move(k);
+  k->generation = region.ref.generation;
+  if (!register_region(region, *k, e)) note_refused(region);
   publish(table_memory_.memory(), region.ref, e);
+}
+
+void exposed_regions::note_refused(const memory::local_region& region) noexcept {
+  if (refused_.next() != 0) return;
+  log::warn(log::subsystem::memory,
+            "verbs: {}: a region of {} bytes cannot be registered ({}); peers reach it by "
+            "messages, which is slower. The limit on locked memory is ulimit -l. Others like it "
+            "are only counted, in world::describe()",
+            card_.name(), region.memory.size(), std::strerror(errno));
 }
 
 bool exposed_regions::register_region(const memory::local_region& region, kept& k,
@@ -128,13 +131,10 @@ bool exposed_regions::register_region(const memory::local_region& region, kept& 
 }
 
 bool exposed_regions::remove(memory::region_ref ref) noexcept {
-  const std::scoped_lock lock(mutex_);
-  const auto found = kept_.find(ref.slot);
-  if (found == kept_.end() || found->second.generation != ref.generation) return false;
-  const bool leased = static_cast<bool>(found->second.read);
+  kept* const k = kept_.find(ref.slot);
+  if (k == nullptr || k->generation != ref.generation) return false;
   publish(table_memory_.memory(), ref, {});
-  kept_.erase(found);
-  return leased;
+  return static_cast<bool>(std::exchange(*k, {}).read);
 }
 
 void exposed_regions::revoke(const memory::local_region& region) noexcept {
@@ -142,8 +142,7 @@ void exposed_regions::revoke(const memory::local_region& region) noexcept {
 }
 
 std::uint64_t exposed_regions::refused() const noexcept {
-  const std::scoped_lock lock(mutex_);
-  return refused_;
+  return refused_.get();
 }
 
 }  // namespace heddle::transport::verbs

@@ -10,14 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <unordered_map>
 
 #include "backends/verbs/card.h"
 #include "backends/verbs/facts.h"
 #include "memory/registration_cache.h"
 #include "memory/segment.h"
+#include "sync/counters.h"
+#include "sync/shared_pages.h"
 #include "transport/device.h"
 #include "transport/published_regions.h"
 
@@ -35,6 +35,7 @@ class exposed_regions {
   exposed_regions(const card& on, const settings& config);
   ~exposed_regions();
 
+  // Each region by who has its slot; several slots at once.
   void add(const memory::local_region& region) noexcept;
   /// True: its memory stays registered, and whoever has its address can read there.
   bool remove(memory::region_ref ref) noexcept;
@@ -70,6 +71,7 @@ class exposed_regions {
   };
   [[nodiscard]] bool register_region(const memory::local_region& region, kept& k,
                                      region_entry& e) noexcept;
+  void note_refused(const memory::local_region& region) noexcept;
 
   const card& card_;
   registrar own_, lent_;
@@ -77,9 +79,9 @@ class exposed_regions {
   memory::segment table_memory_;
   handle<ibv_mr> table_registered_;
 
-  mutable std::mutex mutex_;                      // guards what follows
-  std::unordered_map<std::uint32_t, kept> kept_;  // by slot
-  std::uint64_t refused_ = 0;
+  // By slot: of who has the slot, so large sends of several lanes take no lock here.
+  sync::shared_pages<kept, memory::region_table::slots> kept_;
+  sync::shared_counter refused_;
 };
 
 }  // namespace heddle::transport::verbs
