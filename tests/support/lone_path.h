@@ -14,8 +14,12 @@ namespace heddle::test {
 struct lone_path {
   /// Who was lost, and why.
   struct noting final : protocols::path::loser {
-    void lose(protocols::peer& p, std::string why) override { lost.emplace_back(&p, why); }
+    void lose(protocols::peer& p, std::string why) override {
+      lost.emplace_back(&p, why);
+      if (also != nullptr) also->lose(p, std::move(why));
+    }
     std::vector<std::pair<protocols::peer*, std::string>> lost;
+    protocols::path::loser* also = nullptr;  ///< set: is told, too
   };
   explicit lone_path(std::size_t most) : ops(most) {}
 

@@ -21,10 +21,12 @@ namespace heddle::test {
 struct ending {
   int count = 0;
   status code = status::done;
+  outcome what;  ///< all of it
   static void note(void* owner, std::uint64_t, const outcome& what) noexcept {
     auto& self = *static_cast<ending*>(owner);
     ++self.count;
     self.code = what.code;
+    self.what = what;
   }
   operator completion() noexcept { return {&note, this, 0}; }
 };

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,7 +48,11 @@ struct script {
   std::function<void()> when_looked;  ///< not empty: called meanwhile
   std::function<void()> when_arming;  ///< the same
   std::vector<std::span<std::byte>> revoked;
-  status answer = status::done;  ///< to each op
+  detail::remote_target mapping;  ///< what import() gives; nothing is mapped at first
+  bool no_region = false;         ///< import() throws
+  int imports = 0;                ///< so far
+  status answer = status::done;   ///< to each op, but to those of these kinds: unsupported
+  op_set refused = 0;
   bool ordered = true;
   op_set native = only(op_kind::send);
   atomic_set atomics = atomic_set::all();
@@ -72,6 +77,7 @@ class scripted_endpoint final : public endpoint {
         return {n, status::peer_lost};
       if (script_.room == 0) return {n, status::busy_queue};
       --script_.room;
+      if ((script_.refused & only(o.kind)) != 0) return {n, status::unsupported};
       if (script_.answer != status::done && script_.answer != status::posted)
         return {n, script_.answer};
       o.over = script_.answer == status::done || o.kind == op_kind::send;
@@ -148,7 +154,10 @@ class scripted_device final : public device {
     --script_.exposed;
     script_.revoked.push_back(region.memory);
   }
-  std::shared_ptr<void> import(rank, memory::region_ref, detail::remote_target&) override {
+  std::shared_ptr<void> import(rank, memory::region_ref, detail::remote_target& out) override {
+    ++script_.imports;
+    if (script_.no_region) throw std::runtime_error("there is no such region");
+    out = script_.mapping;
     return std::make_shared<int>(1);
   }
   [[nodiscard]] int fd() const noexcept override { return 78; }
