@@ -49,9 +49,11 @@ status eager::start(request& r) {
   if (!r.paid && !p.credit.covers(cost))
     return flow_.waits(p, cost) ? status::busy_queue : announce(r);
   if (!r.paid) p.credit.take(cost);
+  r.paid = true;  // before it is posted: one that fills the batch may be over on return
   const status s = path_.post(r);
-  r.paid = s == status::posted || s == status::done;
-  if (!r.paid) p.credit.take_back(cost);
+  if (s == status::posted || s == status::done) return s;
+  r.paid = false;
+  p.credit.take_back(cost);
   return s;
 }
 
