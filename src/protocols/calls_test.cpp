@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -21,12 +23,15 @@ class Calls : public LoneReceivers {
 
   struct heard {
     destination source;
-    std::vector<std::byte> header, payload;
+    std::vector<std::byte> header, payload;  ///< of the payload, what it begins with
+    std::size_t bytes;                       ///< of all of it
   };
   static void note(void* to, lane&, const call_message& c) noexcept {
+    const auto begin = c.payload.first(std::min<std::size_t>(c.payload.size(), 100));
     static_cast<std::vector<heard>*>(to)->push_back({{c.source, c.lane},
                                                      {c.header.begin(), c.header.end()},
-                                                     {c.payload.begin(), c.payload.end()}});
+                                                     {begin.begin(), begin.end()},
+                                                     c.payload.size()});
   }
 
   Calls() {
@@ -60,7 +65,7 @@ class Calls : public LoneReceivers {
   /// What a header handler was given as payload.
   [[nodiscard]] unexpected& held(std::size_t n) {
     held_payload p{};
-    EXPECT_EQ(heard_.at(n).payload.size(), sizeof p);
+    EXPECT_EQ(heard_.at(n).bytes, sizeof p);
     std::memcpy(&p, heard_.at(n).payload.data(), sizeof p);
     return tagged_.matched().release(*p.message.message);
   }
@@ -110,7 +115,7 @@ TEST_F(Calls, LargeOnesAreFetchedBeforeTheirHandlerRuns) {
   fetched(0);
   ASSERT_EQ(heard_.size(), 1u);
   EXPECT_EQ(heard_[0].header, header_);
-  EXPECT_EQ(heard_[0].payload.size(), 10'000u);
+  EXPECT_EQ(heard_[0].bytes, 10'000u);
   EXPECT_EQ(heard_[0].payload[0], std::byte{7});
   expect_fin(8, status::done);
   EXPECT_EQ(lone_.ops.pool().in_use(), 0u);

@@ -136,6 +136,7 @@ TEST_F(Transfers, GoOnByMessagesFromThePieceThatTheWireRefusesLate) {
   transfers_.by_turns().move_next();
   EXPECT_EQ(wire_.posted.back().offset, pieces::piece_bytes);
   transfers_.wire_ended(r, status::unsupported);
+  ASSERT_FALSE(wire_.messages.empty());
   EXPECT_EQ(sent().front().kind, message_kind::rma_put);
   EXPECT_EQ(sent().front().offset, pieces::piece_bytes) << "the first piece is there";
   EXPECT_TRUE(owner_.ends.empty());
