@@ -38,9 +38,11 @@ void arrivals::on_change(const transport::event& e) {
                    {reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()});
 }
 
-/// From now on the peer is found in what its wire gives with its messages.
+/// From now on the peer is found in what its wire gives with its messages. Null: there is no memory
+/// for it, or it is lost, and nothing is taken from it any more.
 peer* arrivals::meet(transport::remote_lane& from) {
   peer* const p = peers_.reach({from.peer, from.lane});
+  if (p == nullptr || p->lost) return nullptr;
   from.user = p;
   return p;
 }

@@ -9,12 +9,17 @@
 
 namespace heddle::protocols {
 
+/// What has come together with the news of its loss finds nobody either (arrivals::meet).
 void peer::drop() noexcept {
-  wire.by->drop(*wire.to);
-  if (atomics.by != nullptr) atomics.by->drop(*atomics.to);
-  if (several == nullptr) return;
-  for (const rail& r : std::span(several->rails).subspan(1))
-    if (r.by != nullptr) r.by->drop(*r.to);
+  const auto let_go = [](const rail& r) {
+    if (r.by == nullptr) return;
+    r.by->drop(*r.to);
+    r.to->user = nullptr;
+  };
+  let_go(wire);
+  let_go(atomics);
+  if (several != nullptr)
+    for (const rail& r : std::span(several->rails).subspan(1)) let_go(r);
 }
 
 peer_table::peer_table(const surroundings& where,
