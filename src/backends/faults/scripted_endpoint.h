@@ -157,7 +157,7 @@ class scripted_device final : public device {
   std::shared_ptr<void> import(rank, memory::region_ref, detail::remote_target& out) override {
     ++script_.imports;
     if (script_.no_region) throw std::runtime_error("there is no such region");
-    out = script_.mapping;
+    if (script_.mapping.direct != nullptr) out = script_.mapping;
     return std::make_shared<int>(1);
   }
   [[nodiscard]] int fd() const noexcept override { return 78; }
