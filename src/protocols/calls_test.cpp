@@ -158,7 +158,7 @@ TEST_F(Calls, LargeOnesWithoutAHandlerLetTheirSenderGo) {
 }
 
 TEST_F(Calls, LargeOnesThatThereIsNoMemoryForAreRefused) {
-  is_announced(whole, ~std::uint64_t{0} >> 1, 8);
+  is_announced(whole, ~std::uint64_t{0}, 8);
   EXPECT_TRUE(wire_.under_way.empty());
   expect_fin(8, status::no_memory);
   EXPECT_EQ(lone_.ops.pool().in_use(), 0u);
