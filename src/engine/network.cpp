@@ -6,9 +6,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "backends/faults/faults.h"
 #include "backends/registry.h"
@@ -82,10 +84,28 @@ std::uint16_t lanes_of(const transport::device& d) {
   return static_cast<std::uint16_t>(std::min<std::size_t>(d.describe().lanes, max_lanes));
 }
 
-std::string device_line(const std::string& name, const transport::traits& t) {
+/// Names of the kinds of op that it does by itself, beside messages.
+std::string own_ops(const transport::traits& t) {
+  constexpr std::array names{"", "put", "get", "atomic", "receive", "deliver"};
+  std::vector<std::string_view> own;
+  for (std::size_t k = 1; k < names.size(); ++k)
+    if ((t.native & transport::only(static_cast<transport::op_kind>(k))) != 0)
+      own.emplace_back(names[k]);
+  return own.empty() ? "none" : fmt::format("{}", fmt::join(own, ", "));
+}
+
+/// What a device says of itself, for people: it helps to see what is emulated.
+std::string device_lines(const std::string& name, const transport::traits& t) {
   std::string text = fmt::format("  {:<9} usable, messages up to {} bytes", name, t.max_message);
   if (t.lanes < static_cast<std::size_t>(max_lanes)) text += fmt::format(", {} lanes", t.lanes);
   if (transport::owns_atomics(t)) text += ", atomics are its own: the CPU's do not see them";
+  text += fmt::format("\n    by itself {}", own_ops(t));
+  if (t.max_op != SIZE_MAX) text += fmt::format(", up to {} bytes each", t.max_op);
+  if (t.depth != SIZE_MAX) text += fmt::format(", {} under way on a lane", t.depth);
+  if (t.max_inline != 0) text += fmt::format(", puts up to {} bytes inline", t.max_inline);
+  if (t.put_tells) text += "; a put tells of itself";
+  if (t.put_after_put) text += "; puts arrive in order";
+  if (t.target_polls) text += "; the target has to poll";
   return text + '\n';
 }
 
@@ -280,7 +300,7 @@ int network::host_number(rank peer) const noexcept {
 std::string network::describe() const {
   std::string text;
   for (const opened_device& b : backends_) {
-    text += b.device ? device_line(b.name, b.device->describe()) + b.device->details()
+    text += b.device ? device_lines(b.name, b.device->describe()) + b.device->details()
                      : fmt::format("  {:<9} not usable: {}\n", b.name, b.unusable);
   }
   return text;

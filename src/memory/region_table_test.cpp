@@ -275,7 +275,7 @@ TEST(RegionTable, NeverMistakesALastingRegionWhileOthersComeAndGo) {
   std::vector<std::byte> memory(1000);
   const std::span<std::byte> all(memory);
   const auto stays = table.add(all.subspan(400, 200), rights::read, {5, true});
-  sync::published<int> over{0};
+  sync::release_acquire<int> over{0};
   std::vector<std::thread> others;
   for (std::size_t i = 0; i < 2; ++i)
     others.emplace_back([&, i] {  // before it in the index, and the other's around it

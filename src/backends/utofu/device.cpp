@@ -80,6 +80,7 @@ utofu_device::utofu_device(const context& where)
       only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);
   traits_.max_message = max_message;
   traits_.send_after_put = false;  // a put goes to another queue of the peer than a message
+  traits_.max_inline = max_piggyback;
   traits_.put_tells = true;
   traits_.cpu_atomics = false;
   traits_.reaches_files = softtofu_help != nullptr;
