@@ -268,8 +268,10 @@ TEST(CommandLine, InfoAsJsonIsOneObject) {
 }
 
 /// What `heddle info --scale` tells of a job; nothing where it has no network to pretend others on.
-std::optional<nlohmann::json> cost_of_joining(const char* ranks, const char* per_host) {
-  const auto how = run({HEDDLE, "info", "--scale", ranks, "--ranks-per-host", per_host, "--json"});
+std::optional<nlohmann::json> cost_of_joining(const char* ranks, const char* per_host,
+                                              const char* setting = "HEDDLE_LOG=warn") {
+  const auto how = run(
+      {"env", setting, HEDDLE, "info", "--scale", ranks, "--ranks-per-host", per_host, "--json"});
   if (how.err.find("loopback does not leave the host") != std::string::npos) return {};
   EXPECT_EQ(how.status, 0) << how.err;
   return nlohmann::json::parse(how.out);
@@ -303,6 +305,33 @@ TEST(CommandLine, JoiningTakesFewMessagesAndLittleMemoryInAJobOfManyHosts) {
     EXPECT_LT(cost["table_bytes"], most_bytes) << who;
     EXPECT_LT(cost["gets"], 3 * most_gets + most_pieces) << who;
   }
+}
+
+/// The limits are part of what is told.
+void expect_peers_below_the_limits(const nlohmann::json& told) {
+  EXPECT_EQ(told["limits"]["idle_peer_bytes"], 64);
+  EXPECT_EQ(told["limits"]["active_peer_bytes_per_lane"], 4096);
+  for (const char* who : {"first_leader", "leader", "member"}) {
+    EXPECT_GT(told[who]["idle_peer_bytes"], 0) << who;
+    EXPECT_LE(told[who]["idle_peer_bytes"], 64) << who;
+    EXPECT_LE(told[who]["idle_peer_bytes_48_lanes"], 64) << who;
+  }
+  EXPECT_GT(told["active_peer"]["bytes_per_lane"], 0);
+  EXPECT_LE(told["active_peer"]["bytes_per_lane"], 4096);
+  EXPECT_LE(told["active_peer"]["ring_blocks_per_lane"], 2) << "one for each direction";
+}
+
+TEST(CommandLine, PeersTakeNoMoreMemoryThanTheLimitsThatAreToldWithThem) {
+  const auto told = cost_of_joining("20000", "8");
+  if (!told) GTEST_SKIP() << "this host has no network but loopback";
+  expect_peers_below_the_limits(*told);
+}
+
+TEST(CommandLine, PeersTakeNoMoreMemoryThanTheLimitsOverANetworkEither) {
+  const auto told = cost_of_joining("40000", "8", "HEDDLE_BACKENDS=tcp");
+  if (!told) GTEST_SKIP() << "this host has no network but loopback";
+  EXPECT_EQ((*told)["active_peer"]["wire"], "tcp");
+  expect_peers_below_the_limits(*told);
 }
 
 TEST(CommandLine, InfoShowsABadSettingAndFails) {

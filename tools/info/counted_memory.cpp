@@ -15,9 +15,16 @@ namespace {
 constinit bool counting = false;
 constinit std::int64_t now = 0;
 constinit std::int64_t most = 0;
+constinit std::int64_t blocks = 0;
+constinit std::int64_t in_blocks = 0;
 constinit thread_local int uncounted = 0;
 
+/// Of one piece: more than 0 when it is taken.
 void add(std::int64_t bytes) noexcept {
+  if (bytes >= large_block || bytes <= -large_block) {
+    std::atomic_ref(blocks).fetch_add(bytes > 0 ? 1 : -1, std::memory_order_relaxed);
+    std::atomic_ref(in_blocks).fetch_add(bytes, std::memory_order_relaxed);
+  }
   const std::int64_t sum = std::atomic_ref(now).fetch_add(bytes, std::memory_order_relaxed) + bytes;
   const std::atomic_ref highest(most);
   std::int64_t known = highest.load(std::memory_order_relaxed);
@@ -45,13 +52,15 @@ void give_back(void* memory) noexcept {
 }  // namespace
 
 void begin_memory_count() noexcept {
-  now = most = 0;
+  now = most = blocks = in_blocks = 0;
   counting = true;
 }
 
 memory_count count_memory() noexcept {
   return {std::atomic_ref(now).load(std::memory_order_relaxed),
-          std::atomic_ref(most).load(std::memory_order_relaxed)};
+          std::atomic_ref(most).load(std::memory_order_relaxed),
+          std::atomic_ref(blocks).load(std::memory_order_relaxed),
+          std::atomic_ref(in_blocks).load(std::memory_order_relaxed)};
 }
 
 uncounted_memory::uncounted_memory() noexcept {

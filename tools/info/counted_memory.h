@@ -5,10 +5,14 @@
 
 namespace heddle::tools {
 
+/// What messages travel through is made in one piece of at least so many bytes.
+inline constexpr std::int64_t large_block = 4096;
+
 /// Bytes that the allocator has set aside, its rounding included.
 struct memory_count {
-  std::int64_t now = 0;   ///< given out and not given back since the count began
-  std::int64_t most = 0;  ///< of that, at any time
+  std::int64_t now = 0;                    ///< given out and not given back since the count began
+  std::int64_t most = 0;                   ///< of that, at any time
+  std::int64_t blocks = 0, in_blocks = 0;  ///< of `now`: pieces of large_block or more, their bytes
 };
 
 /// Begins to count from 0, the memory of all threads. Not while other threads run.

@@ -52,7 +52,9 @@ addresses. What differs is marked with a !.
 With --scale it makes the world of one rank of a large job, with the code that does
 that and the devices of this host, while the launcher's store and the other ranks are
 made up; and tells how many messages, bytes and how much memory that takes, for the
-rank that speaks for its host and for another one.
+rank that speaks for its host and for another one. From a job of another size it
+learns what a peer costs that nothing is said to, and from a small real one on this
+host what one costs that is talked with; and tells the limits of both.
 
 Examples:
   heddle info

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "info/scale.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,56 +20,16 @@
 #include "base/error.h"
 #include "engine/world_core.h"
 #include "info/counted_memory.h"
+#include "info/scale_active.h"
+#include "info/scale_worker.h"
 
 namespace heddle::tools {
 namespace {
 
 constexpr std::uint64_t limit_ms = 60'000;
 constexpr std::size_t frame_head = 8, introduction_bytes = 36;
-
-/// A process that works something out.
-template <class Result>
-class worker {
-  static_assert(std::is_trivially_copyable_v<Result>);
-
- public:
-  explicit worker(const std::function<Result()>& work) {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) fail_errno(errno, "make a pipe");
-    read_end_.reset(ends[0]);
-    unique_fd write_end(ends[1]);
-    process_ = fork();
-    if (process_ < 0) fail_errno(errno, "start a process");
-    if (process_ == 0) _exit(tell(work, write_end.get()) ? 0 : 1);
-  }
-  ~worker() {
-    if (process_ > 0) (void)waitpid(process_, nullptr, 0);
-  }
-  worker(const worker&) = delete;
-  worker& operator=(const worker&) = delete;
-
-  /// Throws error: there is none, and why has been printed.
-  Result result() const {
-    Result made;
-    if (read(read_end_.get(), &made, sizeof made) != sizeof made)
-      fail("the join could not be simulated");
-    return made;
-  }
-
- private:
-  static bool tell(const std::function<Result()>& work, int to) {
-    try {
-      const Result made = work();
-      return write(to, &made, sizeof made) == sizeof made;
-    } catch (const std::exception& why) {
-      fmt::print(stderr, "heddle info: {}\n", why.what());
-      return false;
-    }
-  }
-
-  unique_fd read_end_;
-  pid_t process_ = -1;
-};
+/// A smaller job may not show what a peer costs: tables grow in steps.
+constexpr int many_ranks = 16'384;
 
 /// Passes on what its rank gives to those who have to make up the others' part.
 class watched_session final : public bootstrap::session {
@@ -158,7 +113,7 @@ std::string mebibytes(double bytes) {
   return fmt::format("{:.1f} MiB", bytes / (1 << 20));
 }
 
-constexpr std::array<row, 12> rows{{
+constexpr std::array<row, 14> rows{{
     {"put into the launcher's store",
      [](const join_cost& c) { return fmt::format("{}", c.launcher.puts); }},
     {"got from it", [](const join_cost& c) { return fmt::format("{}", c.launcher.gets); }},
@@ -178,6 +133,9 @@ constexpr std::array<row, 12> rows{{
      [](const join_cost& c) { return mebibytes(static_cast<double>(c.kept_bytes)); }},
     {"the same with 48 lanes",
      [](const join_cost& c) { return mebibytes(static_cast<double>(c.kept_by_lanes)); }},
+    {"an idle peer of it", [](const join_cost& c) { return fmt::format("{:.1f} B", c.idle_peer); }},
+    {"the same with 48 lanes",
+     [](const join_cost& c) { return fmt::format("{:.1f} B", c.idle_peer_by_lanes); }},
     {"time here", [](const join_cost& c) { return fmt::format("{:.2f} s", c.seconds); }},
 }};
 
@@ -186,15 +144,41 @@ struct measured {
   join_cost first_leader;
   std::optional<join_cost> leader, member;
   std::optional<meeting_point_traffic> meeting_point;
+  active_cost active;
 };
 
-measured measure(scale_job job) {
+/// Half as large, or larger by many_ranks: what differs is for idle peers.
+scale_job another_size(scale_job job) {
+  job.ranks = job.ranks >= 2 * many_ranks ? job.ranks / 2 : job.ranks + many_ranks;
+  return job;
+}
+
+measured measure_joins(scale_job job) {
   measured found;
   found.first_leader = measure_leader(job);
   job.measured_host = job.hosts() / 2;
   if (job.hosts() > 1) found.leader = measure_leader(job);
   const int ranks_there = job.end_of(job.measured_host) - job.first_of(job.measured_host);
   if (ranks_there > 1) found.member = measure_member(job);
+  return found;
+}
+
+/// What each of `more` ranks has added to the world of a rank like that.
+void compare(join_cost& here, const join_cost& there, int more) {
+  here.idle_peer = static_cast<double>(here.kept_bytes - there.kept_bytes) / more;
+  here.idle_peer_by_lanes = static_cast<double>(here.kept_by_lanes - there.kept_by_lanes) / more;
+}
+
+measured measure(scale_job job) {
+  measured found = measure_joins(job);
+  const scale_job other = another_size(job);
+  const measured there = measure_joins(other);
+  const int more = job.ranks - other.ranks;
+  compare(found.first_leader, there.first_leader, more);
+  if (found.leader && there.leader) compare(*found.leader, *there.leader, more);
+  if (found.member && there.member) compare(*found.member, *there.member, more);
+  found.active = measure_active();
+  job.measured_host = job.hosts() / 2;
   if (job.ranks > 1) found.meeting_point = measure_meeting_point(job);
   return found;
 }
@@ -214,6 +198,14 @@ void print_table(const scale_job& job, const measured& found) {
     line(name, [tell = text](const char*, const join_cost* c) {
       return c != nullptr ? tell(*c) : std::string();
     });
+  fmt::print("At most {} bytes are allowed of an idle peer, by this job and one of {} ranks\n",
+             idle_peer_limit, another_size(job).ranks);
+  fmt::print(
+      "An active peer takes {:.0f} bytes on each lane, of {} allowed, over {} to {} ranks here; "
+      "its "
+      "rings are mapped, or in large blocks: {:.0f} with {:.0f} bytes\n",
+      found.active.bytes, active_peer_limit, found.active.wire.data(), found.active.peers,
+      found.active.ring_blocks, found.active.ring_bytes);
   if (!found.meeting_point) return;
   const meeting_point_traffic& said = *found.meeting_point;
   fmt::print(
@@ -234,6 +226,8 @@ nlohmann::ordered_json as_json(const join_cost& c) {
           {"table_bytes", c.table_bytes},
           {"kept_memory_bytes", c.kept_bytes},
           {"kept_memory_bytes_48_lanes", c.kept_by_lanes},
+          {"idle_peer_bytes", c.idle_peer},
+          {"idle_peer_bytes_48_lanes", c.idle_peer_by_lanes},
           {"seconds", c.seconds}};
 }
 
@@ -337,6 +331,13 @@ void print_scale(const scale_job& job, bool as_data) {
   if (found.leader) all["leader"] = as_json(*found.leader);
   if (found.member) all["member"] = as_json(*found.member);
   if (found.meeting_point) all["rendezvous"] = as_json(*found.meeting_point);
+  all["active_peer"] = {{"bytes_per_lane", found.active.bytes},
+                        {"ring_blocks_per_lane", found.active.ring_blocks},
+                        {"ring_block_bytes_per_lane", found.active.ring_bytes},
+                        {"wire", found.active.wire.data()},
+                        {"peers", found.active.peers}};
+  all["limits"] = {{"idle_peer_bytes", idle_peer_limit},
+                   {"active_peer_bytes_per_lane", active_peer_limit}};
   fmt::print("{}\n", all.dump(2));
 }
 

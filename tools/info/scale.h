@@ -12,6 +12,10 @@ namespace heddle::tools {
 /// One for each core of a large node.
 inline constexpr int many_lanes = 48;
 
+/// What docs/design/joining.md promises: bytes of an idle peer in a process, and of an active one
+/// on each lane, besides the memory that its messages travel through.
+inline constexpr int idle_peer_limit = 64, active_peer_limit = 4096;
+
 /// Of one rank, from the launcher's start to its world.
 struct join_cost {
   store_traffic launcher;
@@ -19,6 +23,7 @@ struct join_cost {
   std::int64_t most_bytes = 0;                      ///< of memory at any time
   std::int64_t kept_bytes = 0;                      ///< of memory once there is a world
   std::int64_t kept_by_lanes = 0;                   ///< of memory once it has many_lanes of them
+  double idle_peer = 0, idle_peer_by_lanes = 0;     ///< bytes of these that one more rank adds
   std::int64_t table_bytes = 0;  ///< the largest of those that ranks of the host share meanwhile
   double seconds = 0;
 };
