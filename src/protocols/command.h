@@ -33,6 +33,12 @@ enum class command_kind : std::uint8_t {
   recv_taken,  ///< receives `message`, which was taken
 };
 
+/// For tables by kind.
+inline constexpr std::size_t command_kinds = static_cast<std::size_t>(command_kind::recv_taken) + 1;
+constexpr std::size_t index_of(command_kind k) noexcept {
+  return static_cast<std::size_t>(k);
+}
+
 /// The word that is changed once the data of a put is there, 8 bytes of a region of the same peer.
 struct signal_word {
   const memory::remote_memory* target;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // dispatch.h - what the program asks of a lane, and which protocol it belongs to.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include "protocols/eager.h"
 #include "protocols/rma.h"
 #include "protocols/tagged.h"
 
@@ -14,14 +14,15 @@ namespace heddle::protocols {
 /// Holder only. What has ended goes into the delivery batch given.
 class dispatch {
  public:
-  dispatch(path& way, peer_table& peers, operations& ops, eager& messages, tagged& receives,
-           rma& accesses)
-      : path_(way), peers_(peers), ops_(ops), eager_(messages), tagged_(receives), rma_(accesses) {}
+  using command_table = std::array<protocol*, command_kinds>;
+  /// `kinds`: who starts commands of a kind. The other two have short ways of their own.
+  dispatch(path& way, operations& ops, const command_table& kinds, tagged& receives, rma& accesses)
+      : path_(way), ops_(ops), kinds_(kinds), tagged_(receives), rma_(accesses) {}
 
   /// Starts an operation: done, posted, or why not (never busy_queue: that is the lane's).
   status execute(const command& c, delivery_batch& out) {
     ops_.collect_in(out);
-    return c.kind <= command_kind::atomic ? rma_.access(c) : execute_other(c);
+    return kinds_[index_of(c.kind)]->begin(c);
   }
   /// See rma::access_now.
   template <command_kind Kind>
@@ -47,13 +48,9 @@ class dispatch {
   void execute_accepted(const command& c, delivery_batch& out);
 
  private:
-  status execute_other(const command& c);
-  status flush(const command& c);
-
   path& path_;
-  peer_table& peers_;
   operations& ops_;
-  eager& eager_;
+  const command_table& kinds_;
   tagged& tagged_;
   rma& rma_;
 };

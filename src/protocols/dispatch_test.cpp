@@ -8,6 +8,8 @@
 #include <array>
 #include <vector>
 
+#include "protocols/eager.h"
+#include "protocols/waits.h"
 #include "support/rma_fixture.h"
 
 namespace heddle::protocols {
@@ -50,7 +52,21 @@ class Dispatch : public Rma {
   }
 
   eager eager_{lone_.path, peers_, lone_.ops, rendezvous_, flow_, lone_.counters};
-  dispatch dispatch_{lone_.path, peers_, lone_.ops, eager_, tagged_, rma_};
+  waits waits_{lone_.path, peers_, lone_.ops};
+  const dispatch::command_table kinds_ = [this] {
+    dispatch::command_table table;
+    table.fill(&rma_);
+    const auto set = [&](command_kind kind, protocol& owner) { table[index_of(kind)] = &owner; };
+    set(command_kind::send, eager_);
+    set(command_kind::call, eager_);
+    set(command_kind::recv, tagged_);
+    set(command_kind::match, tagged_);
+    set(command_kind::recv_taken, tagged_);
+    set(command_kind::flush, waits_);
+    set(command_kind::when_ready, waits_);
+    return table;
+  }();
+  dispatch dispatch_{lone_.path, lone_.ops, kinds_, tagged_, rma_};
   std::array<std::byte, 1> one_{std::byte{1}};
   ending other_end_;
 };

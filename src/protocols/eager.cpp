@@ -11,7 +11,10 @@ transport::message_head head_for(const command& c) noexcept {
 
 }  // namespace
 
-status eager::send(const command& c) {
+status eager::begin(const command& c) {
+  const bool is_call = c.kind == command_kind::call;
+  if (is_call && (c.handler >= max_handlers || c.header.size() > max_call_header))
+    return status::invalid;
   peer* const to = peers_.reach(aim_of(c));
   if (to == nullptr) return peers_.why_none(aim_of(c));
   peer& p = *to;

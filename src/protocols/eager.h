@@ -24,7 +24,7 @@ class eager final : public protocol {
         counters_(counters) {}
 
   /// The short way of a message that can leave at once: true, and it has. False: nothing has
-  /// happened, and send() finds out why. `cost`: what it takes of the peer's credit.
+  /// happened, and begin() finds out why. `cost`: what it takes of the peer's credit.
   bool send_now(destination to, transport::message_head head, std::span<const std::byte> header,
                 std::span<const std::byte> data, std::uint64_t cost) noexcept {
     peer* const p = peers_.find(to);
@@ -35,8 +35,8 @@ class eager final : public protocol {
     note_sent(*p, data.size());
     return true;
   }
-  /// As dispatch::execute, for a send or a call.
-  status send(const command& c);
+  /// A send or a call.
+  status begin(const command& c) override;
   status start(request& r) override;
   void ended(request& r, status code) override;
 

@@ -21,7 +21,7 @@ class Eager : public LoneMessages {
 
   Eager() { peer_.credit.open(limit, portion); }
   status send(tag t, std::span<const std::byte> data, completion done = {}) {
-    return eager_.send(send_command(1, t, data, done));
+    return eager_.begin(send_command(1, t, data, done));
   }
   bool send_now(std::span<const std::byte> data) {
     return eager_.send_now(1, head_of_tagged(1), {}, data, credit::cost_of(data.size()));
@@ -65,7 +65,7 @@ TEST_F(Eager, AnnouncesWhatIsLarge) {
 
 TEST_F(Eager, TakesNoCreditForACall) {
   const std::array header{std::byte{3}};
-  EXPECT_EQ(eager_.send(call_command(1, 9, header, small_, {})), status::done);
+  EXPECT_EQ(eager_.begin(call_command(1, 9, header, small_, {})), status::done);
   const message m = last();
   EXPECT_EQ(m.kind, message_kind::call_eager);
   EXPECT_EQ(m.handler, 9);
@@ -75,13 +75,13 @@ TEST_F(Eager, TakesNoCreditForACall) {
 }
 
 TEST_F(Eager, SaysWhyThereIsNobodyToSendTo) {
-  EXPECT_EQ(eager_.send(send_command(2, 5, small_, {})), status::invalid);
+  EXPECT_EQ(eager_.begin(send_command(2, 5, small_, {})), status::invalid);
   peer_.wire.to->listens = false;
   EXPECT_EQ(send(5, small_), status::invalid);
   peer_.lost = true;
   EXPECT_EQ(send(5, small_), status::peer_lost);
   wire_.no_memory = true;
-  EXPECT_EQ(eager_.send(send_command({1, 5}, 5, small_, {})), status::no_memory);
+  EXPECT_EQ(eager_.begin(send_command({1, 5}, 5, small_, {})), status::no_memory);
   EXPECT_TRUE(wire_.messages.empty());
 }
 

@@ -14,6 +14,12 @@ std::uint64_t patience_ns(const settings& config) noexcept {
   return 1000 * (config.spin_us == automatic ? default_spin_us : config.spin_us);
 }
 
+/// Enters `owner` in a table by kinds.
+template <class Table, class... Kinds>
+void belong(Table& table, protocol& owner, Kinds... kinds) noexcept {
+  ((table[index_of(kinds)] = &owner), ...);
+}
+
 }  // namespace
 
 port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::list endpoints)
@@ -29,23 +35,30 @@ port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::lis
       flow_(path_, patience_ns(*where.config)),
       eager_(path_, peers_, ops_, rendezvous_, flow_, counters_),
       tagged_(path_, peers_, ops_, rendezvous_, flow_, where.config->unexpected_bytes, counters_),
-      dispatch_(path_, peers_, ops_, eager_, tagged_, rma_),
+      waits_(path_, peers_, ops_),
+      dispatch_(path_, ops_, commands_, tagged_, rma_),
       calls_(lane, where_, path_, ops_, rendezvous_, tagged_.matched(), counters_),
       liveness_(where_, path_, peers_, ops_, tagged_, calls_, counters_),
       census_(where_, ops_, peers_, tagged_.matching(), counters_),
       kinds_([this] {
         using kind = message_kind;
         path::kind_table table{};
-        const auto belong = [&](protocol& p, auto... kinds) {
-          ((table[index_of(kinds)] = &p), ...);
-        };
-        belong(tagged_, kind::tag_eager, kind::tag_rts);
-        belong(flow_, kind::credit);
-        belong(calls_, kind::call_eager, kind::call_rts);
-        belong(rendezvous_, kind::fin, kind::cts);
-        belong(liveness_, kind::ping, kind::pong);
-        belong(rma_target_, kind::rma_put, kind::rma_get, kind::rma_atomic);
-        belong(transfers_.by_messages(), kind::rma_data, kind::rma_done, kind::rma_value);
+        belong(table, tagged_, kind::tag_eager, kind::tag_rts);
+        belong(table, flow_, kind::credit);
+        belong(table, calls_, kind::call_eager, kind::call_rts);
+        belong(table, rendezvous_, kind::fin, kind::cts);
+        belong(table, liveness_, kind::ping, kind::pong);
+        belong(table, rma_target_, kind::rma_put, kind::rma_get, kind::rma_atomic);
+        belong(table, transfers_.by_messages(), kind::rma_data, kind::rma_done, kind::rma_value);
+        return table;
+      }()),
+      commands_([this] {
+        using kind = command_kind;
+        protocols::dispatch::command_table table{};
+        belong(table, rma_, kind::put, kind::put_notify, kind::put_signal, kind::get, kind::atomic);
+        belong(table, eager_, kind::send, kind::call);
+        belong(table, tagged_, kind::recv, kind::match, kind::recv_taken);
+        belong(table, waits_, kind::flush, kind::when_ready);
         return table;
       }()),
       arrivals_(where_, kinds_, path_, peers_, ops_, transfers_, tagged_, calls_, liveness_,

@@ -11,6 +11,7 @@
 //                                                                        the wire, pieces,
 //                                                                        fragments
 //   rma_target    answering fragments of peers           liveness        peers that go
+//   waits         flushes, and who waits for room
 //   endpoint_set  asking the wires for news              arrivals        who hears what they tell
 //   census        what people ask of all these
 #pragma once
@@ -20,7 +21,9 @@
 #include "protocols/arrivals.h"
 #include "protocols/census.h"
 #include "protocols/dispatch.h"
+#include "protocols/eager.h"
 #include "protocols/endpoint_set.h"
+#include "protocols/waits.h"
 #include "sync/cache_line.h"
 
 namespace heddle::protocols {
@@ -102,11 +105,13 @@ class port {
   flow flow_;
   protocols::eager eager_;
   protocols::tagged tagged_;
+  waits waits_;
   protocols::dispatch dispatch_;
   calls calls_;
   liveness liveness_;
   protocols::census census_;
   const path::kind_table kinds_;  // which protocol a kind of message belongs to
+  const protocols::dispatch::command_table commands_;  // and a kind of command
   arrivals arrivals_;
 };
 

@@ -19,6 +19,9 @@ class protocol {
   explicit protocol(path& way) noexcept : path_(way) {}
   protocol(const protocol&) = delete;
 
+  /// Starts what the program asks for by a command of a kind that is this protocol's (the table is
+  /// in port.cpp): done, posted, or why not.
+  virtual status begin(const command& /*c*/) { return status::invalid; }
   /// Hands a request of this protocol to the wire, for the first time or again. It is in hand
   /// before. posted: it is on its way, and its stage says where. busy_queue: no room; path asks
   /// again in the peer's order. Else how it ended, which is the caller's to tell.

@@ -100,7 +100,7 @@ inline bool rma::goes_straight(const peer& p, const command& c) const noexcept {
 
 // --- all -------------------------------------------------------------------------------
 
-status rma::access(const command& c) {
+status rma::begin(const command& c) {
   if (c.target == nullptr) return status::invalid;
   switch (c.kind) {
     case command_kind::put:

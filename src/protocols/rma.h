@@ -35,10 +35,9 @@ class rma final : public protocol {
   rma(path& way, peer_table& peers, operations& ops, transfers& carriers)
       : protocol(way), peers_(peers), ops_(ops), transfers_(carriers) {}
 
-  /// As dispatch::execute.
-  status access(const command& c);
+  status begin(const command& c) override;
   /// The short way of a put or a get that the wire takes at once: posted or done. Anything else:
-  /// nothing has happened, and access() finds out why.
+  /// nothing has happened, and begin() finds out why.
   template <command_kind Kind>
   [[gnu::always_inline]] status access_now(const memory::remote_memory& there, std::uint64_t offset,
                                            std::span<std::byte> memory, const completion& done) {

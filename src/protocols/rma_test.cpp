@@ -17,7 +17,7 @@ using transport::op_kind;
 
 TEST_F(Rma, SaysWithoutAskingThePeerWhatCannotBe) {
   command c = command_of(command_kind::put);
-  const auto answer = [&] { return rma_.access(c); };
+  const auto answer = [&] { return rma_.begin(c); };
   c.target = nullptr;
   EXPECT_EQ(answer(), status::invalid);
   c.target = &target_;
@@ -41,7 +41,7 @@ TEST_F(Rma, SaysWithoutAskingThePeerWhatCannotBe) {
 
 TEST_F(Rma, SaysOfASignalWhatCannotBe) {
   command c = command_of(command_kind::put_signal);
-  const auto answer = [&] { return rma_.access(c); };
+  const auto answer = [&] { return rma_.begin(c); };
   c.signal = {nullptr, 0};
   EXPECT_EQ(answer(), status::invalid);
   c.signal = {&signal_, 4};
@@ -175,7 +175,7 @@ TEST_F(Rma, ChangesItselfAWordThatIsMappedHere) {
     c.memory = std::span(memory_).first(width);
     c.offset = width;
     there_[width] = std::byte{1};
-    EXPECT_EQ(rma_.access(c), status::done);
+    EXPECT_EQ(rma_.begin(c), status::done);
     EXPECT_EQ(there_[width], std::byte{43});
     EXPECT_EQ(memory_[0], std::byte{1}) << "what was there before";
     EXPECT_EQ(memory_[width - 1u], std::byte{0});
@@ -194,7 +194,7 @@ TEST_F(Rma, AsksTheWireAboutWhatIsNotLiveAnyMore) {
 TEST_F(Rma, AnAccessOfNothingIsDone) {
   command c = command_of(command_kind::put);
   c.memory = {};
-  EXPECT_EQ(rma_.access(c), status::done);
+  EXPECT_EQ(rma_.begin(c), status::done);
   EXPECT_TRUE(wire_.posted.empty());
 }
 

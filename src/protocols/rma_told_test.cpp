@@ -75,7 +75,7 @@ TEST_F(RmaNotification, FollowsAtOnceWhatIsDoneAtOnce) {
   wire_.messages.clear();
   command nothing = command_of(command_kind::put_notify);
   nothing.memory = {};
-  EXPECT_EQ(rma_.access(nothing), status::done);
+  EXPECT_EQ(rma_.begin(nothing), status::done);
   expect_told_once();
 }
 

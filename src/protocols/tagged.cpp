@@ -13,6 +13,17 @@ static_assert(sizeof(unexpected) < 2 * credit::cost_of(0));
 
 }  // namespace
 
+status tagged::begin(const command& c) {
+  switch (c.kind) {
+    case command_kind::match:
+      return matched_.take_or_wait(c.peer, c.match, *c.taken, c.done);
+    case command_kind::recv_taken:
+      return receive_taken(*c.message, c.memory, c.done);
+    default:
+      return receive(c.peer, c.match, c.memory, c.done);
+  }
+}
+
 status tagged::receive(rank source, tag_match match, std::span<std::byte> into,
                        const completion& done) {
   if (!peers_.may_be_source(source)) return status::invalid;

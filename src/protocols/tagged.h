@@ -31,6 +31,7 @@ class tagged final : public protocol {
         matched_(peers, ops, matcher_),
         early_(way, ops, large, matcher_, most_early) {}
 
+  status begin(const command& c) override;
   /// As dispatch::receive.
   status receive(rank source, tag_match match, std::span<std::byte> into, const completion& done);
   /// The oldest unexpected message that `match` allows, which stays. not_found: none.

@@ -50,7 +50,7 @@ class Rma : public LoneReceivers {
     return c;
   }
   status access(command_kind kind, completion done = {}) {
-    return rma_.access(command_of(kind, done));
+    return rma_.begin(command_of(kind, done));
   }
   /// The wire ends what it has under way, oldest first.
   void ends(status code = status::done) {
