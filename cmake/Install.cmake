@@ -19,7 +19,7 @@ target_include_directories(heddle_backend INTERFACE
 target_link_libraries(heddle_backend INTERFACE heddle)
 install(TARGETS heddle_backend EXPORT heddle_targets)
 foreach(header base/checks.h base/setting.h base/settings.h memory/region_table.h
-               sync/growing_array.h sync/pin.h sync/release_acquire.h transport/device.h transport/endpoint.h transport/event.h transport/module.h
+               sync/pin.h sync/release_acquire.h transport/device.h transport/endpoint.h transport/event.h transport/module.h
                transport/op.h transport/remote_lane.h transport/traits.h)
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${PROJECT_SOURCE_DIR}/src/${header}

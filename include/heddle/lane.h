@@ -115,9 +115,9 @@ class lane {
     return get_directly(into, from) ? status::done : post_get(into, from, c);
   }
   /// try_put, and then the handler `notify` runs at the peer with a call_message whose header is
-  /// the 8 bytes of `value`; there the data is already visible. Completion: as try_put. Also
-  /// invalid: `notify` is not below max_handlers. busy_records: also while a thousand notifications
-  /// wait for the peer.
+  /// the 8 bytes of `value`; there the data is already visible. It may not run where the peer gives
+  /// up the memory before it looks at its lane. Completion: as try_put. Also invalid: `notify` is
+  /// not below max_handlers. busy_records: also while a thousand notifications wait for the peer.
   status try_put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
                         std::uint64_t value, const completion& c = {}) noexcept;
   /// try_put, and then `how` is done to `word` with `value`: atomic_op::add raises it, swap sets

@@ -77,7 +77,8 @@ class region {
   [[nodiscard]] std::span<std::byte> memory() const noexcept { return memory_; }
   /// Any thread; the same every time.
   [[nodiscard]] const heddle::key& key() const noexcept { return key_; }
-  /// Ends peers' access now. Idempotent. Operations already under way may still finish.
+  /// Ends peers' access now; memory from allocate() is given back, and memory() empty. Idempotent.
+  /// Operations already under way may still finish.
   void withdraw() noexcept;
 
  private:

@@ -15,15 +15,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 
-#include "sync/enclosing_intervals.h"
-#include "sync/free_numbers.h"
 #include "sync/pin.h"
-#include "sync/shared_pages.h"
 
 namespace heddle::memory {
 
@@ -96,21 +93,8 @@ class region_table {
   [[nodiscard]] local_region find_lasting(std::span<const std::byte> memory) noexcept;
 
  private:
-  struct slot;
-  using pages = sync::shared_pages<slot, slots>;
-  struct links {
-    pages* of;
-    [[nodiscard]] slot* find(std::uint32_t number) const noexcept;
-    [[nodiscard]] slot* make(std::uint32_t number) const noexcept;
-  };
-  static local_region open(slot& s, const local_region& region) noexcept;
-  local_region list(const local_region& region) noexcept;
-  void unlist(const local_region& region) noexcept;
-
-  pages slots_;
-  sync::free_numbers<links> free_;  // beyond the symmetric ones
-  sync::enclosing_intervals<> lasting_;
-  std::mutex mutex_;  // of those who change lasting_
+  struct parts;
+  const std::unique_ptr<parts> parts_;
 };
 
 }  // namespace heddle::memory

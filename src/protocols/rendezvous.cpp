@@ -130,7 +130,7 @@ void rendezvous::fetch(request& r, const announcement& a, std::span<std::byte> i
   r.message_bytes = a.bytes;
   if (r.local.empty()) return r.owner->ended(r, status::done);
   if (a.ref.generation == 0) {
-    if (!r.with->takes(transport::op_kind::receive)) {
+    if (!r.with->takes(transport::op_kind::receive) || a.bytes > r.with->max_op) {
       path_.violated(*r.with);
       return r.owner->ended(r, status::peer_lost);
     }

@@ -91,9 +91,9 @@ class thread_recorders {
 };
 
 /// The calling thread's, which is given back at its end.
-struct borrowed_scribe {
+struct borrowed_recorder {
   thread_recorder* by = nullptr;
-  ~borrowed_scribe() {
+  ~borrowed_recorder() {
     thread_recorder::of_thread = nullptr;
     if (by != nullptr) thread_recorders::all().give_back(*by);
   }
@@ -102,7 +102,7 @@ struct borrowed_scribe {
 [[gnu::noinline]] thread_recorder* thread_recorder::make_mine() noexcept {
   static constinit thread_local bool asked = false;  // also after the thread's objects have gone
   if (!is_recorded() || std::exchange(asked, true)) return nullptr;
-  static thread_local borrowed_scribe held;
+  static thread_local borrowed_recorder held;
   held.by = of_thread = thread_recorders::all().take();
   return of_thread;
 }

@@ -89,7 +89,7 @@ class thread_recorder {
 
  private:
   friend class thread_recorders;
-  friend struct borrowed_scribe;
+  friend struct borrowed_recorder;
   static thread_recorder* make_mine() noexcept;
   /// What is behind from an earlier recording is nothing to count from.
   void begin_anew() noexcept;

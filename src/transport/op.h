@@ -24,7 +24,7 @@ enum class op_kind : std::uint8_t {
   atomic,
   receive,  ///< takes what the peer's lane delivers under op::operand, and ends when it is there
   deliver,  ///< goes where the peer's lane receives under op::operand, now or later, and ends when
-            ///< its memory may be used again. Neither fails but with the peer
+            ///< its memory may be used again. Neither is refused nor fails but with the peer
 };
 using op_set = std::uint8_t;
 constexpr op_set only(op_kind k) {

@@ -146,6 +146,26 @@ TEST_P(Contract, TellsNothingOfAPutThatFails) {
   }
 }
 
+TEST_P(Contract, TellsNothingOfAPutToAnArrayThatItsOwnerHasGivenUp) {
+  group job(GetParam(), 2);
+  if (!job.describe().put_tells) GTEST_SKIP() << "no put tells";
+  port &from = job[0].lane(), &to = job[1].lane();
+  constexpr std::uint64_t number = 1;
+  introduce(job);
+  for (const std::size_t bytes : {8u, 300u, 100'000u}) {
+    const auto arrays = job.allocate_symmetric(bytes);
+    put_and_listen(job, arrays[1]);
+    to.inbox.clear();
+    job[1].withdraw(arrays[1].ref);
+    const auto data = pattern(bytes, number);
+    std::vector ops{telling_put(arrays[1], data, number)};
+    (void)job.run(from, ops);
+    job.settle();
+    EXPECT_TRUE(to.inbox.empty()) << bytes;
+    EXPECT_EQ(from.outcome(ops[0].number), status::withdrawn) << bytes;
+  }
+}
+
 TEST_P(Contract, ReachesMemoryOfAPeerThatDoesNothingUnlessItSaysOtherwise) {
   group job(GetParam(), 2);
   HEDDLE_NEEDS_NATIVE(job, op_kind::put);

@@ -166,7 +166,8 @@ void print_text(const report& r) {
 void print(const report& r, bool as_data) {
   if (r.world && r.world->rank != 0 && r.problem.empty()) return;
   if (as_data)
-    fmt::print("{}\n", as_json(r).dump(2));
+    fmt::print("{}\n",
+               as_json(r).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   else
     print_text(r);
 }

@@ -156,7 +156,7 @@ bool target::learn(unsigned tag, std::uint64_t state, known_region& region) {
     if (!was_mapped) mapped_.push_back(tag);
     if (mapped_.size() >= forget_at_) forget_withdrawn();
   }
-  return true;
+  return region.state == state;  // it may just have been withdrawn, and forgotten
 }
 
 /// Maps the file the region lies in. False: it is reached like private memory.

@@ -96,7 +96,7 @@ void connection::stop_writing() noexcept {
 
 bool connection::is_stuck(std::uint64_t timeout_ms, std::uint64_t away_ms) noexcept {
   moved_at_ms_ = std::min(now_ms(), moved_at_ms_ + away_ms);
-  const std::uint64_t moved = received + out_.written + stream_.moved_in_records();
+  const std::uint64_t moved = received + out_.written + stream_.moved_in_units();
   const bool waits = ops_.owed() != 0 || !out_.empty() || turned_away();
   if (waits && moved == moved_before_) return now_ms() - moved_at_ms_ > timeout_ms;
   moved_before_ = moved;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// records_test.cpp - encrypted streams through sockets: whole however they are cut, and nothing of
-// what was changed on the way.
+// sealed_units_test.cpp - encrypted streams through sockets: whole however they are cut, and
+// nothing of what was changed on the way.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/epoll.h>

@@ -78,7 +78,7 @@ class stream {
   }
 
   /// Bytes of units moved, both ways: also those of one that is under way. Plain: 0.
-  [[nodiscard]] std::uint64_t moved_in_records() const noexcept {
+  [[nodiscard]] std::uint64_t moved_in_units() const noexcept {
     return sealed_ == nullptr ? 0 : sealed_->moved();
   }
 

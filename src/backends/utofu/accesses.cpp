@@ -9,15 +9,17 @@ namespace heddle::transport::utofu {
 
 /// The bytes first, and the message behind them on the queue that it takes in any case: Tofu keeps
 /// strong order there, and a notice of the message comes when it is written. Only of arrays that
-/// are registered on every queue; no put to one of them fails while its owner lives.
+/// are registered on every queue: a put to one of them fails only when its owner has given it up,
+/// and then the owner drops the message.
 status accesses::put_and_tell(peer_state& p, peer_region& r, op& o) {
   constexpr std::uint32_t in_order = UTOFU_ONESIDED_FLAG_STRONG_ORDER;
   const way where_messages_go = regions_.message_way(p, r);
   bool together = where_messages_go.via != nullptr && o.memory.size() <= max_piece;
   const status s = together ? put_slowly(where_messages_go, o, in_order) : put_slowly(r.to, o, 0);
   if (s != status::posted) return s;
-  together = together && !large_.has(o) && !queue_.window().full() &&
-             notices_.send(p, {o.head, o.header, {}, in_order}) == status::done;
+  together =
+      together && !large_.has(o) && !queue_.window().full() &&
+      notices_.send(p, {o.head, o.header, {}, static_cast<std::uint16_t>(r.tag)}) == status::done;
   o.tells = together;
   return s;
 }

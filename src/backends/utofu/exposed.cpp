@@ -104,14 +104,19 @@ memory::registration_cache& exposed_regions::cache_of(int lane) noexcept {
 /// What peers may only read, as what is lent for a large send, needs none.
 std::unique_lock<std::mutex> exposed_regions::lock_for(memory::region_ref ref,
                                                        rights allowed) const {
-  const bool shared = common_tag(ref) != 0 || writable(allowed);
+  const bool shared = ref.slot < tagged_arrays || writable(allowed);
   return shared ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
 }
 
 void exposed_regions::add(const memory::local_region& region) noexcept {
   if (region.ref.slot >= memory::region_table::slots || region.ref.generation == 0) return;
   kept* const k = kept_.make(region.ref.slot);
-  if (k == nullptr) return note_refused(region);  // nobody finds it
+  if (k == nullptr) {  // peers reach it by messages
+    publish(table_memory_.memory(), region.ref,
+            {region.ref.generation, static_cast<std::uint32_t>(region.allowed),
+             region.memory.size(), 0, 0, 0});
+    return note_refused(region);
+  }
   const auto lock = lock_for(region.ref, region.allowed);
   k->generation = region.ref.generation;
   k->facts = {region.memory.size(), region.allowed};
@@ -185,10 +190,18 @@ bool exposed_regions::register_readable(const memory::local_region& region, kept
 
 bool exposed_regions::remove(memory::region_ref ref) noexcept {
   kept* const k = kept_.find(ref.slot);
+  if (k == nullptr) publish(table_memory_.memory(), ref, {});
   if (k == nullptr || k->generation != ref.generation) return false;
   const auto lock = lock_for(ref, k->facts.allowed);
   forget(ref, *k);
   return static_cast<bool>(std::exchange(*k, {}).read_lease);
+}
+
+bool exposed_regions::is_on_every_queue(unsigned tag) const noexcept {
+  if (tag < tag_symmetric || tag >= tag_writable) return false;
+  const std::scoped_lock lock(mutex_);
+  const kept* const k = kept_.find(tag - tag_symmetric);
+  return k != nullptr && k->tag == tag && k->address != 0;
 }
 
 void exposed_regions::revoke(const memory::local_region& region) noexcept {

@@ -51,6 +51,8 @@ class exposed_regions {
 
   /// What this rank exposes under `ref`, which has a common tag: its peers' arrays are alike.
   [[nodiscard]] bool find_common(memory::region_ref ref, region_facts& out) const noexcept;
+  /// This rank's array with that common tag is there, and registered on every queue.
+  [[nodiscard]] bool is_on_every_queue(unsigned tag) const noexcept;
   /// Registrations for this process's own work requests, on the CQ of this lane.
   [[nodiscard]] memory::registration_cache& cache_of(int lane) noexcept;
   /// Regions so far that could not be registered: peers reach them by messages.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>
 
+#include <array>
 #include <vector>
 
 #include "support/ranks.h"
@@ -31,6 +32,41 @@ TEST_P(UtofuLanes, AllReachARegionByOneKeyOfOneSize) {
       const remote_address to = there.at(i * sizeof value);
       EXPECT_EQ(l.put(std::as_bytes(std::span(&value, 1)), to), status::done);
       EXPECT_EQ(words[i], value);
+    }
+  });
+}
+
+// Lanes 6 and up share a queue with a lower one, whose tags are not theirs.
+TEST(UtofuLanesThatShareAQueue, AreToldOfPutsOnceTheBytesAreThere) {
+  settings s = settings_for("utofu");
+  s.others["HEDDLE_UTOFU_LANES"] = "12";
+  s.others["HEDDLE_UTOFU_CQS"] = "0";
+  run_ranks(2, s, [](world& w) {
+    auto words = w.symmetric<std::uint64_t>(12);
+    static std::array<std::uint64_t, 2> told;
+    told[static_cast<std::size_t>(w.rank())] = 0;
+    w.set_handler(
+        1,
+        [](void* mine, lane& /*here*/, const call_message& /*m*/) noexcept {
+          ++*static_cast<std::uint64_t*>(mine);
+        },
+        &told[static_cast<std::size_t>(w.rank())]);
+    w.barrier();
+    const rank peer = 1 - w.rank();
+    for (const int number : {0, 5, 6, 11}) {
+      lane l(w, {.number = number});
+      w.barrier();
+      std::uint64_t& heard = told[static_cast<std::size_t>(w.rank())];
+      for (std::uint64_t round = 1; round <= 5; ++round) {
+        const std::uint64_t before = heard, value = round;
+        const auto at = static_cast<std::uint64_t>(number);
+        EXPECT_EQ(l.put_notify(std::as_bytes(std::span(&value, 1)), words.at(peer, at), 1, 0),
+                  status::done);
+        EXPECT_EQ(l.wait_until(heard, [&](std::uint64_t now) { return now != before; }),
+                  status::done);
+        EXPECT_EQ(words.local()[at], value);
+        w.barrier();
+      }
     }
   });
 }

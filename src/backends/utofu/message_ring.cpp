@@ -15,7 +15,7 @@ bool incoming_ring::look(incoming_message& out) noexcept {
     // In one word: it may be on its way just now.
     const auto head = std::bit_cast<message_header>(
         reinterpret_cast<const sync::release_acquire<std::uint64_t>*>(from)->get());
-    if (head.stamp != static_cast<std::uint16_t>(stamp)) return false;
+    if (head.mark != static_cast<std::uint16_t>(stamp)) return false;
     const bool wraps = head.bytes == wrapped_bytes;
     const std::size_t bytes = wraps ? 0 : head.bytes;
     if (bytes > max_message || at + lines_of(stamp_at(bytes) + sizeof stamp) > lines_) return false;

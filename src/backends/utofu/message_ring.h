@@ -84,6 +84,8 @@ class outgoing_ring {
 struct incoming_message {
   std::span<const std::byte> bytes;
   std::uint32_t credits = 0;  ///< message_header::consumed
+  /// The common tag of an array, which a put before it went to; 0: it tells of none.
+  std::uint16_t tells_of = 0;
 };
 
 /// A ring in our memory, which a peer writes to.
@@ -135,7 +137,8 @@ inline bool incoming_ring::take(bool wrapped, incoming_message& out) noexcept {
       lines_of(polled_ ? stamp_at(head.bytes) + sizeof(stamp_t) : sizeof head + head.bytes);
   if (head.bytes > max_message || at + lines > lines_) return false;
   taken_ += lines;
-  out = {{from + sizeof head, head.bytes}, head.consumed};
+  const std::uint16_t tells_of = polled_ ? 0 : head.mark;
+  out = {{from + sizeof head, head.bytes}, head.consumed, tells_of};
   return true;
 }
 

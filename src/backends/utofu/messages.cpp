@@ -21,7 +21,8 @@ status messages::send_any(peer_state& to, const message& m) noexcept {
   std::array<std::byte, max_piggyback> inline_data;
   std::byte* const into = small ? inline_data.data() : piece.at;
   const stamp_t stamp = polled ? stamp_of(nonce_, to.out.position()) : 0;
-  const message_header first{static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(stamp),
+  const auto mark = polled ? static_cast<std::uint16_t>(stamp) : m.tells_of;
+  const message_header first{static_cast<std::uint16_t>(bytes), mark,
                              static_cast<std::uint32_t>(to.in.released())};
   std::memcpy(into, &first, sizeof first);
   std::memcpy(into + sizeof first, &m.head, sizeof m.head);
@@ -38,8 +39,8 @@ status messages::send_any(peer_state& to, const message& m) noexcept {
   c.there = at.address;
   c.bytes = total;
   c.edata = static_cast<std::uint8_t>(edata_message | (at.skipped != 0 ? edata_wrapped : 0));
-  c.flags =
-      m.flags | (polled ? UTOFU_ONESIDED_FLAG_STRONG_ORDER : UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE);
+  c.flags = m.order() |
+            (polled ? UTOFU_ONESIDED_FLAG_STRONG_ORDER : UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE);
   if (ask) work_queue::ask_for_departure(c, piece.end);
   const status s = queue_.submit([&] { return c; });
   if (s != status::done) return s;
@@ -120,6 +121,9 @@ void messages::on_arrived(peer_state& from, bool wrapped) noexcept {
 inline void messages::deliver(peer_state& from, const incoming_message& m) noexcept {
   credits_.note_taken(from);
   credits_.heard(from, m.credits);
+  // Without the array the put has failed, or nobody can see its bytes any more.
+  if (m.tells_of != 0 && !exposed_.is_on_every_queue(m.tells_of)) [[unlikely]]
+    return;
   events_.arrived(from, m.bytes);
 }
 

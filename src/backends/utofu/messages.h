@@ -10,6 +10,7 @@
 
 #include "backends/utofu/buffers.h"
 #include "backends/utofu/credits.h"
+#include "backends/utofu/exposed.h"
 #include "backends/utofu/peers.h"
 #include "backends/utofu/work_queue.h"
 #include "base/copy.h"
@@ -20,18 +21,23 @@ namespace heddle::transport::utofu {
 class messages {
  public:
   messages(work_queue& queue, peers& known, credits& freed, outbox& events,
-           registered_memory buffer, std::uint64_t nonce)
+           const exposed_regions& exposed, registered_memory buffer, std::uint64_t nonce)
       : queue_(queue),
         peers_(known),
         credits_(freed),
         events_(events),
+        exposed_(exposed),
         buffer_(buffer),
         nonce_(nonce) {}
 
   struct message {
     const message_head& head;
     std::span<const std::byte> header, data;
-    std::uint32_t flags = 0;  ///< of its work request, besides those of any message
+    /// The common tag of an array: behind the put to it that has just been posted. 0: of none.
+    std::uint16_t tells_of = 0;
+    [[nodiscard]] std::uint32_t order() const noexcept {
+      return tells_of != 0 ? UTOFU_ONESIDED_FLAG_STRONG_ORDER : 0;
+    }
     [[nodiscard]] std::size_t bytes() const noexcept {
       return sizeof head + header.size() + data.size();
     }
@@ -96,6 +102,7 @@ class messages {
   peers& peers_;
   credits& credits_;
   outbox& events_;
+  const exposed_regions& exposed_;
   send_buffer buffer_;
   const std::uint64_t nonce_;      // of this process
   std::uint64_t asked_ = 0;        // departures
@@ -132,7 +139,7 @@ inline status messages::send_small(peer_state& to, const message& m) noexcept {
     return status::busy_queue;
   // Longer than it is filled: the compiler does not see that these copies are of 8 bytes at most.
   std::array<std::byte, 128> data;
-  const message_header first{static_cast<std::uint16_t>(m.bytes()), 0,
+  const message_header first{static_cast<std::uint16_t>(m.bytes()), m.tells_of,
                              static_cast<std::uint32_t>(to.in.released())};
   std::memcpy(data.data(), &first, sizeof first);
   std::memcpy(data.data() + sizeof first, &m.head, sizeof m.head);
@@ -148,7 +155,7 @@ inline status messages::send_small(peer_state& to, const message& m) noexcept {
     c.there = at.address;
     c.bytes = sizeof first + m.bytes();
     c.edata = edata_message;
-    c.flags = UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | m.flags;
+    c.flags = UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | m.order();
     if (ask) work_queue::ask_for_departure(c, buffer_.taken());
     return c;
   });

@@ -66,8 +66,10 @@ void peer_regions::distrust(peer_state& p) noexcept {
 }
 
 way peer_regions::message_way(const peer_state& p, peer_region& r) noexcept {
-  if (r.tag == 0 || !p.out.is_open()) return {};
+  if (r.tag == 0 || !p.out.is_open() || p.out.polled()) return {};
   if (r.of_messages.via == nullptr) {
+    // A tag is the first VCQ's on a CQ. There are few: lanes are in order.
+    if (!std::ranges::binary_search(p.first_lanes, p.lane)) return {};
     const utofu_stadd_t address = address_of(*p.vcq, r.tag, 0);
     if (address == no_address) return {};
     r.of_messages = {p.vcq, address};

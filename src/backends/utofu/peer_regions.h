@@ -26,7 +26,7 @@ class peer_regions {
     return {r.to.via, r.to.address + offset};
   }
   /// The queue that messages to this lane go to, and the region's address there. Without a queue:
-  /// the region is not registered on it, or no message can go yet.
+  /// the region is not registered on it, or no message can go yet, or none with a notice.
   [[nodiscard]] static way message_way(const peer_state& p, peer_region& r) noexcept;
   /// The get of an entry has ended.
   void on_entry(peer_state& p) noexcept;

@@ -90,7 +90,7 @@ struct listener {
 /// Before the payload of every message in a ring.
 struct message_header {
   std::uint16_t bytes = 0;     ///< of the message behind this; or wrapped_bytes
-  std::uint16_t stamp = 0;     ///< polled: the low bits of its stamp
+  std::uint16_t mark = 0;      ///< polled: the low bits of its stamp. Else: tells_of
   std::uint32_t consumed = 0;  ///< lines of the other direction's ring that are free again
 };
 static_assert(sizeof(message_header) == 8);

@@ -91,14 +91,13 @@ region_entry exposed_regions::entry_of(memory::region_ref ref) const noexcept {
 
 void exposed_regions::add(const memory::local_region& region) noexcept {
   if (region.ref.slot >= memory::region_table::slots || region.ref.generation == 0) return;
-  kept* const k = kept_.make(region.ref.slot);
-  if (k == nullptr) return note_refused(region);  // nobody finds it
   region_entry e;
   e.generation = region.ref.generation;
   e.allowed = static_cast<std::uint32_t>(region.allowed);
   e.bytes = region.memory.size();
-  k->generation = region.ref.generation;
-  if (!register_region(region, *k, e)) note_refused(region);
+  kept* const k = kept_.make(region.ref.slot);
+  if (k != nullptr) k->generation = region.ref.generation;
+  if (k == nullptr || !register_region(region, *k, e)) note_refused(region);
   publish(table_memory_.memory(), region.ref, e);
 }
 
@@ -132,8 +131,9 @@ bool exposed_regions::register_region(const memory::local_region& region, kept& 
 
 bool exposed_regions::remove(memory::region_ref ref) noexcept {
   kept* const k = kept_.find(ref.slot);
-  if (k == nullptr || k->generation != ref.generation) return false;
+  if (k != nullptr && k->generation != ref.generation) return false;
   publish(table_memory_.memory(), ref, {});
+  if (k == nullptr) return false;
   return static_cast<bool>(std::exchange(*k, {}).read);
 }
 
