@@ -53,16 +53,17 @@ TEST(UtofuLanesThatShareAQueue, AreToldOfPutsOnceTheBytesAreThere) {
         &told[static_cast<std::size_t>(w.rank())]);
     w.barrier();
     const rank peer = 1 - w.rank();
+    std::uint64_t rounds = 0;
     for (const int number : {0, 5, 6, 11}) {
       lane l(w, {.number = number});
       w.barrier();
-      std::uint64_t& heard = told[static_cast<std::size_t>(w.rank())];
+      const std::uint64_t& heard = told[static_cast<std::size_t>(w.rank())];
       for (std::uint64_t round = 1; round <= 5; ++round) {
-        const std::uint64_t before = heard, value = round;
+        const std::uint64_t value = round, expected = ++rounds;
         const auto at = static_cast<std::uint64_t>(number);
         EXPECT_EQ(l.put_notify(std::as_bytes(std::span(&value, 1)), words.at(peer, at), 1, 0),
                   status::done);
-        EXPECT_EQ(l.wait_until(heard, [&](std::uint64_t now) { return now != before; }),
+        EXPECT_EQ(l.wait_until(heard, [&](std::uint64_t now) { return now == expected; }),
                   status::done);
         EXPECT_EQ(words.local()[at], value);
         w.barrier();
