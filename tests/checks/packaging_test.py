@@ -12,7 +12,14 @@ import types
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OPTIONS = "".join((ROOT / file).read_text() for file in ("cmake/Options.cmake", "tools/report/CMakeLists.txt"))
+OPTIONS = "".join(
+    file.read_text()
+    for file in (
+        ROOT / "cmake/Options.cmake",
+        ROOT / "tools/report/CMakeLists.txt",
+        *ROOT.glob("src/backends/*/needs.cmake"),
+    )
+)
 
 
 class Recipe:
