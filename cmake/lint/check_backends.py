@@ -4,9 +4,9 @@
 src/backends/CMakeLists.txt and a row in src/backends/registry.cpp, or a module and nothing else. What
 the build has to know of one before is in its folder too: needs.cmake and install.cmake.
 """
-import pathlib
 import re
-import sys
+
+import complaining
 
 # Not a wire: it wraps any of them.
 WRAPPERS = {"faults"}
@@ -65,12 +65,5 @@ def complaints(root):
                     yield f"{file}:{number}: names the backend {name}"
 
 
-def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    found = list(complaints(root))
-    print("\n".join(found), end="\n" if found else "")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    complaining.run(complaints)

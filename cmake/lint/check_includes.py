@@ -7,7 +7,8 @@ The rules are the tables below; docs/design explains them. Unit tests may includ
 """
 import pathlib
 import re
-import sys
+
+import complaining
 
 # Folder under src/ -> folders under src/ it may include, besides itself and include/heddle.
 # "backends" means the files directly in src/backends, the registry; "backends/*" is one wire.
@@ -163,12 +164,5 @@ def complaints(root):
                     yield f"{file}:{number}: std::atomic lives in src/sync"
 
 
-def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    found = list(complaints(root))
-    print("\n".join(found), end="\n" if found else "")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    complaining.run(complaints)

@@ -5,7 +5,8 @@ follow it: a file that is not here, a numbered section (ours have titles), or so
 """
 import pathlib
 import re
-import sys
+
+import complaining
 
 FOLDERS = ("include", "src", "tools", "examples", "tests", "bench", "emu", "cmake", "docs", "python", "fortran",
            "packaging")
@@ -52,12 +53,5 @@ def complaints(root):
                     yield f"{file}:{number}: sections of {name} have no numbers"
 
 
-def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    found = list(complaints(root))
-    print("\n".join(found), end="\n" if found else "")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    complaining.run(complaints)

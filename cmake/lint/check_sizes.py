@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Names sources that have grown beyond one page: a warning above 400 lines, an error above 600. And classes of
 src that have more than one idea: a warning above 25 functions, an error above 30."""
-import pathlib
 import re
-import sys
+
+import complaining
 
 LINES, FUNCTIONS = (400, 600), (25, 30)
 
@@ -70,11 +70,5 @@ def complaints(root):
                     yield f"{file}: {word}: {name} has {functions} functions, find the second idea in it"
 
 
-def main():
-    found = list(complaints(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
-    print("\n".join(found), end="\n" if found else "")
-    return 1 if any(": error: " in line for line in found) else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    complaining.run(complaints, counts=lambda complaint: ": error: " in complaint)

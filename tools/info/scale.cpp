@@ -201,9 +201,8 @@ void print_table(const scale_job& job, const measured& found) {
   fmt::print("At most {} bytes are allowed of an idle peer, by this job and one of {} ranks\n",
              idle_peer_limit, another_size(job).ranks);
   fmt::print(
-      "An active peer takes {:.0f} bytes on each lane, of {} allowed, over {} to {} ranks here; "
-      "its "
-      "rings are mapped, or in large blocks: {:.0f} with {:.0f} bytes\n",
+      "An active peer takes {:.0f} bytes on each lane, of {} allowed, over {} to {} ranks "
+      "here; its rings are mapped, or in large blocks: {:.0f} with {:.0f} bytes\n",
       found.active.bytes, active_peer_limit, found.active.wire.data(), found.active.peers,
       found.active.ring_blocks, found.active.ring_bytes);
   if (!found.meeting_point) return;

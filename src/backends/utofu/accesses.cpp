@@ -12,19 +12,18 @@ namespace heddle::transport::utofu {
 /// are registered on every queue: a put to one of them fails only when its owner has given it up,
 /// and then the owner drops the message.
 status accesses::put_and_tell(peer_state& p, peer_region& r, op& o) {
-  constexpr std::uint32_t in_order = UTOFU_ONESIDED_FLAG_STRONG_ORDER;
-  const way where_messages_go = regions_.message_way(p, r);
-  bool together = where_messages_go.via != nullptr && o.memory.size() <= max_piece;
-  const status s = together ? put_slowly(where_messages_go, o, in_order) : put_slowly(r.to, o, 0);
+  const way in_order = regions_.message_way(p, r);
+  const bool together = in_order.via != nullptr && o.memory.size() <= max_piece;
+  const status s =
+      together ? put_slowly(in_order, o, UTOFU_ONESIDED_FLAG_STRONG_ORDER) : put_slowly(r.to, o, 0);
   if (s != status::posted) return s;
-  together =
+  o.tells =
       together && !large_.has(o) && !queue_.window().full() &&
       notices_.send(p, {o.head, o.header, {}, static_cast<std::uint16_t>(r.tag)}) == status::done;
-  o.tells = together;
   return s;
 }
 
-/// Not inline.
+/// Of any length: what put() does inline is the shortest.
 status accesses::put_slowly(const way& to, op& o, std::uint32_t flags) {
   const std::size_t bytes = o.memory.size();
   if (bytes <= max_piggyback) return piggyback(to, o, flags);

@@ -110,24 +110,24 @@ std::unique_lock<std::mutex> exposed_regions::lock_for(memory::region_ref ref,
 
 void exposed_regions::add(const memory::local_region& region) noexcept {
   if (region.ref.slot >= memory::region_table::slots || region.ref.generation == 0) return;
+  region_entry e;
+  e.generation = region.ref.generation;
+  e.allowed = static_cast<std::uint32_t>(region.allowed);
+  e.bytes = region.memory.size();
   kept* const k = kept_.make(region.ref.slot);
-  if (k == nullptr) {  // peers reach it by messages
-    publish(table_memory_.memory(), region.ref,
-            {region.ref.generation, static_cast<std::uint32_t>(region.allowed),
-             region.memory.size(), 0, 0, 0});
-    return note_refused(region);
-  }
   const auto lock = lock_for(region.ref, region.allowed);
-  k->generation = region.ref.generation;
-  k->facts = {region.memory.size(), region.allowed};
-  k->queue = region.ref.slot % queues_.size();
-  if (!register_region(region, *k)) note_refused(region);
-  publish(table_memory_.memory(), region.ref,
-          {region.ref.generation, static_cast<std::uint32_t>(region.allowed), region.memory.size(),
-           k->address, static_cast<std::uint32_t>(queues_[k->queue]->lane), 0});
+  if (k == nullptr || !register_region(region, *k)) note_refused(region);
+  if (k != nullptr) {
+    e.address = k->address;
+    e.note = static_cast<std::uint32_t>(queues_[k->queue]->lane);
+  }
+  publish(table_memory_.memory(), region.ref, e);
 }
 
 bool exposed_regions::register_region(const memory::local_region& region, kept& k) noexcept {
+  k.generation = region.ref.generation;
+  k.facts = {region.memory.size(), region.allowed};
+  k.queue = region.ref.slot % queues_.size();
   if (region.memory.empty() || region.allowed == rights::none)
     return true;  // every op on it is refused before it is posted
   if (const unsigned tag = common_tag(region.ref); tag != 0)
